@@ -41,8 +41,8 @@ case $code in
 0) echo "Validated: $REQUIRED with $ROLE on $MOUNT. The result is in $file." ;;
 99)
   echo "Not validated; see the requirements above. The result is in $file."
-  echo 'not met:    check the outcomes and the service time, which Vault spends: the key type of the role matters'
-  echo '            most (Vault generates RSA keys slowly), then storage and generate_lease.'
+  echo 'not met:    check the outcomes and the service time, the part that Vault takes: the key type of the role'
+  echo '            matters most (Vault generates RSA keys slowly), then storage and generate_lease.'
   echo "not proven: there were too few requests to decide; run longer, e.g. DURATION=1h."
   ;;
 98)

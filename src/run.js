@@ -1,7 +1,7 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
 import { interrupted, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
-import { intervalEvent, leadMs, startTicking, untilConnecting } from './engine/interval.js';
+import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
@@ -24,12 +24,12 @@ import { createVaultClient } from './vault/client.js';
 /** @typedef {{type: 'progress', label: string, done: number, total: number}} Progress */
 /** @typedef {StartEvent | IntervalEvent | Message | Progress | {type: 'result', result: Result}} RunEvent */
 /**
- * `planned`: measured requests, null: as many as get a response; `cells`: the same by operation and stage, if several
+ * `planned`: measured requests, null: a closed loop without `requests`; `cells`: the same by operation and stage, if several
  * @typedef {{type: 'start', plan: Plan, target: Result['target'], planned: number | null,
  *   cells?: readonly number[] | null}} StartEvent
  */
 /**
- * Of the measured part: its start, the same on the monotonic clock, and its planned length, null if the requests decide
+ * Start of the measured part, also on the monotonic clock, and its planned length; null: a number of requests ends it
  * @typedef {{startedAt: Date, startedAtNs: bigint, windowMs: number | null}} TimeZero
  */
 /**
@@ -42,7 +42,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
  * @property {PrepareContext['mayReach']} [mayReach] by default, every address
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
- * @property {AbortSignal} [cutOff] ends requests in flight, too
+ * @property {AbortSignal} [cutOff] also aborts requests in flight
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
@@ -67,18 +67,18 @@ export async function run(planned, options = {}) {
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));
-    await untilConnecting(startAt, stop, (text) => onEvent({ type: 'notice', text }));
+    await waitToConnect(startAt, stop, (text) => onEvent({ type: 'notice', text }));
     throwIfStopped(stop);
     const unopened = (await orInterrupted(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
     if (unopened.length > 0) {
       const failed = `${unopened.length} connections could not be opened before the run`;
-      onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run tries again.` });
+      onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run retries them.` });
     }
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
-    const parts = { windowMs: window.windowMs, shards, seconds };
-    const sent = await send(plan.load, parts, { ...options, signal: stop, onEvent });
+    const context = { windowMs: window.windowMs, shards, seconds };
+    const sent = await send(plan.load, context, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sent.ends)) onEvent(event);
     seconds.closeAll();
     const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
@@ -101,7 +101,7 @@ export async function prepareRun(plan, options = {}) {
   const server = plan.dev ? await (await import('./dev/spawn.js')).startDevServer({ mount }) : null;
   const token = server?.token ?? options.token ?? null;
   const target = server === null ? plan.target : { ...plan.target, url: server.url };
-  const aimed = { ...plan, target };
+  const resolved = { ...plan, target };
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
   /** @type {PrepareContext['progress']} */
@@ -119,7 +119,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
-    const mix = await loadMix(aimed);
+    const mix = await loadMix(resolved);
     const tls = loadTls(target.tls);
     const { url, namespace } = target;
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
@@ -134,7 +134,7 @@ export async function prepareRun(plan, options = {}) {
     };
     cleanups.push(() => renewal.stop());
     throwIfStopped(stop);
-    const context = { plan: aimed, client, token, tls, mayReach, notice, warn, signal: stop };
+    const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {
@@ -151,7 +151,7 @@ function throwIfStopped(stop) {
 /**
  * Sends from time zero to the last response.
  * @param {Pick<Plan['load'], 'warmupMs' | 'startAt'>} load
- * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} parts
+ * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} context
  * @param {Required<Pick<RunOptions, 'signal' | 'onEvent'>> & Pick<RunOptions, 'cutOff' | 'live'>} options
  */
 async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, options) {

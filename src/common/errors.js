@@ -86,8 +86,8 @@ export function targetError(code, message, remedy, cause) {
 /** @type {Record<string, string>} */
 const UNREADABLE = {
   ENOENT: 'was not found',
-  ENOTDIR: 'was not found: part of its path is a file, not a folder',
-  EISDIR: 'is a folder',
+  ENOTDIR: 'was not found: part of its path is a file, not a directory',
+  EISDIR: 'is a directory',
   EACCES: 'is not readable by this user',
 };
 

@@ -56,7 +56,7 @@ function bucketsOf(text) {
   const bytes = Buffer.from(text, 'base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
-  // This tool writes no longer data, which could exhaust the memory. Most fit into a small chunk.
+  // Longer data is not from this tool, and could exhaust the memory. Most data fits into a small chunk.
   const limits = { maxOutputLength: HEADER_BYTES + 9 * MAX_BUCKETS, chunkSize: 1024 };
   const data = inflateSync(bytes.subarray(8, 8 + length), limits);
   const packed = isOurHeader(data) ? readCounts(data.subarray(HEADER_BYTES)) : null;
@@ -92,7 +92,7 @@ function readCounts(data) {
 }
 
 /**
- * The non-empty buckets, to post to another thread: cheaper than the text form. Histograms also count in 32 bits.
+ * The non-empty buckets, in a form cheaper to post than text. 32 bits are enough: histograms use no more.
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
@@ -136,7 +136,7 @@ export function sumHistograms(parts) {
     else if (part instanceof Uint32Array) addBuckets(sum, part);
     else if (parts.length === 1) return part;
     else {
-      // The text depends on the size: recording grows it by powers of two, `add` only as far as needed.
+      // The text depends on the array length: recording grows it by powers of two, `add` only as far as needed.
       sum.recordValueWithCount(part.maxValue, 0);
       sum.add(part);
     }
@@ -161,7 +161,7 @@ export function quantileRank(n, q) {
 
 /**
  * @param {Histogram} histogram not empty @param {number} share 0 to 1
- * @returns {number} ms: at least this share of the latencies is at most this long
+ * @returns {number} ms: the smallest latency that at least this share of the latencies does not exceed
  */
 export function valueAtShare(histogram, share) {
   return valueAtRank(histogram, quantileRank(histogram.totalCount, share));
@@ -179,7 +179,7 @@ export function lowestAtRank(histogram, rank) {
 
 /** @param {Histogram} histogram @param {number} rank @returns {number} us: the upper end of its bucket */
 function usAtRank(histogram, rank) {
-  // A percentile half a sample below the rank is rounded up to it, despite the rounding of the division.
+  // hdr-histogram-js rounds up to a whole rank; half a rank below it survives the division's rounding error.
   return histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
 }
 

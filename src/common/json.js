@@ -22,7 +22,7 @@ function isDeep(bytes) {
 export function parseJson(body) {
   if (isDeep(body)) return null;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-  // A reviver is slow, so only a text that may have such a key gets one.
+  // A reviver is slow, so only JSON that may contain such a key gets one.
   const isHarmless = !/toString|valueOf|\\u/.test(text);
   try {
     const value = JSON.parse(

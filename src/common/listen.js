@@ -1,4 +1,4 @@
-/** A server on an address of this machine. */
+/** Makes a server listen, and decides which addresses a scenario may use. */
 import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 import { usageError } from './errors.js';
@@ -38,8 +38,8 @@ export function isLoopback(host) {
 }
 
 /**
- * A scenario may send to addresses of the user; also to loopback, unless one of them, and so a token, is for another machine.
- * @param {unknown[]} given by the user; null and undefined do not count @returns {(url: string) => boolean}
+ * A scenario may send to the origins that the user named; if all of these are loopback, or none is named, to any loopback
+ * address (otherwise not: the token may be for another machine). @param {unknown[]} given null: not named @returns {(url: string) => boolean}
  */
 export function allowAddresses(given) {
   const parse = (/** @type {unknown} */ url) => new URL(URL.canParse(`${url}`) ? `${url}` : 'invalid:');

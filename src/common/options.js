@@ -141,7 +141,7 @@ export function readUrl(text, name) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password)
     throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
-  // Quotes only flags: VAULT_ADDR is the token if the two were swapped.
+  // Quotes the value of flags only: VAULT_ADDR holds the token if the user swapped the two variables.
   const isFlag = name.startsWith('--');
   if (url === null || !/^https?:\/\//i.test(text)) {
     const problem = 'not an http:// or https:// address';

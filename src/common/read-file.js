@@ -1,4 +1,4 @@
-/** Reads files, and pipes such as `<(...)` of a shell, within bounds of size and time. Nothing else can block or be endless. */
+/** Reads files, and pipes such as `<(...)` in a shell, with limits on size and time. Refuses devices and sockets. */
 import fs, { constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeUnreadable, PkiLoadError, usageError } from './errors.js';

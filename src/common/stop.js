@@ -1,8 +1,8 @@
-/** Waits that end at a stop signal. */
+/** Waits that a stop signal ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
-/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} also resolves at the stop */
+/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} also when `stop` aborts */
 export async function unlessStopped(promise, stop) {
   await orInterrupted(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
@@ -17,7 +17,7 @@ export async function pauseFor(ms, stop) {
 /**
  * Stops waiting without cancelling the work, so the user need not wait until a silent target times out.
  * @template T @param {Promise<T>} promise @param {AbortSignal} stop
- * @param {() => Error} [error] creates the error to throw at the stop @returns {Promise<T>}
+ * @param {() => Error} [error] creates the error to throw when `stop` aborts @returns {Promise<T>}
  */
 export function orInterrupted(promise, stop, error = interrupted) {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Sums numbers, records and arrays; medians; groups. */
+/** Sums of numbers, records and arrays; the median; grouping. */
 
 /** @param {readonly number[]} values */
 export function total(values) {

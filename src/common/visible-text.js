@@ -1,11 +1,11 @@
-/** Text from outside, on its way to a terminal or a file: without the tokens in use, and without invisible characters. */
+/** Makes text from servers and files safe to display: redacts tokens and escapes invisible characters. */
 
-/** Tokens of this thread; and those to hide, the longest first. @type {[Set<string>, string[]]} */
+/** Tokens that this thread knows, and those long enough to redact, longest first. @type {[Set<string>, string[]]} */
 const [known, hidden] = [new Set(), []];
 
 /**
- * From now on, `<redacted>` replaces it in output. Shorter tokens (`root` of a test server) are not secret; removing them, or the
- * tool's own name, would garble the text. @param {string} token
+ * Redacts this token in all further output. Tokens under 8 characters (a test server's `root`) are not secret;
+ * redacting them, or parts of the tool's name, would garble the text. @param {string} token
  */
 export function hideToken(token) {
   if (token !== '') known.add(token);
@@ -17,7 +17,7 @@ export function hideToken(token) {
 /** For other threads. */
 export const hiddenTokens = () => hidden;
 
-/** @param {string} text @returns {number} where a token begins; -1: nowhere. A short one must be the whole text */
+/** @param {string} text @returns {number} where a token begins; -1: nowhere. A short token must be the whole text */
 export const findToken = (text) =>
   known.has(text) ? 0 : (hidden.map((token) => text.indexOf(token)).find((at) => at >= 0) ?? -1);
 
@@ -27,7 +27,7 @@ export const withoutTokens = (text) =>
 
 /**
  * Escapes control characters, line breaks, format characters (bidi controls; not joiners), lone surrogates,
- * noncharacters and commands to the logs of GitHub (`::error::`, `##[error]`), Azure (`##vso[`) and TeamCity
+ * noncharacters and log commands of GitHub (`::error::`, `##[error]`), Azure (`##vso[`) and TeamCity
  * (`##teamcity[`) in text from servers, files and scenarios.
  */
 const INVISIBLE = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\p{Noncharacter_Code_Point}\u2028\u2029]/gu;
@@ -43,7 +43,7 @@ function escapeText(text) {
 /** @param {string} text @returns {string} safe text is unchanged */
 export const visibleText = (text) => escapeText(withoutTokens(text));
 
-/** @param {string} json @returns {string} these as `\u009b`, except line breaks between values */
+/** @param {string} json @returns {string} with these characters as `\u009b`, except line breaks between values */
 function escapeInvisible(json) {
   const escaped = (/** @type {string} */ unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   const shown = (/** @type {string} */ character) =>
@@ -55,27 +55,27 @@ function escapeInvisible(json) {
  * @param {any} value plain data @param {(text: string) => string} change @param {(key: string) => string} changeKey
  * @returns {any} unchanged parts are not copied
  */
-function mapTexts(value, change, changeKey) {
+function mapStrings(value, change, changeKey) {
   if (typeof value === 'string') return change(value);
   if (value === null || typeof value !== 'object') return value;
   const keys = Object.keys(value);
-  const parts = keys.map((key) => mapTexts(value[key], change, changeKey));
+  const parts = keys.map((key) => mapStrings(value[key], change, changeKey));
   if (keys.every((key, i) => changeKey(key) === key && parts[i] === value[key])) return value;
   if (Array.isArray(value)) return parts;
   return Object.fromEntries(keys.map((key, i) => [changeKey(key), parts[i]]));
 }
 
-/** Tokens stay in keys, which reports look up; they are removed when a key is shown. @param {any} value plain data */
-export const visibleData = (value) => mapTexts(value, visibleText, escapeText);
+/** Keeps tokens in keys, which reports look up; displaying a key redacts them. @param {any} value plain data */
+export const visibleData = (value) => mapStrings(value, visibleText, escapeText);
 
 /** Characters in a piece of JSON, at least. */
 const PIECE_LENGTH = 32_768;
 
-/** @param {any} value plain data @returns {Iterable<string>} JSON in pieces, as a whole is too long; without tokens and invisible characters */
+/** @param {any} value plain data @returns {Iterable<string>} redacted and escaped JSON, in pieces: as one string it could be too long for V8 */
 export const visibleJson = (value) => ({
   *[Symbol.iterator]() {
     let piece = '';
-    for (const text of jsonOf(mapTexts(value, withoutTokens, (key) => key))) {
+    for (const text of jsonOf(mapStrings(value, withoutTokens, (key) => key))) {
       piece += escapeInvisible(text);
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;
@@ -85,7 +85,7 @@ export const visibleJson = (value) => ({
   },
 });
 
-/** @param {any} value @param {string} [indent] of its lines after the first @returns {Iterable<string>} as of `JSON.stringify(value, null, 2)` */
+/** @param {any} value @param {string} [indent] of its lines after the first @returns {Iterable<string>} `JSON.stringify(value, null, 2)` in pieces */
 function* jsonOf(value, indent = '') {
   if (isLeaf(value) || Object.values(value).every(isLeaf)) {
     return yield JSON.stringify(value, null, 2).replaceAll('\n', `\n${indent}`);

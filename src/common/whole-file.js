@@ -24,7 +24,7 @@ const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
   const place = placeOf(path);
   const before = fs.statSync(place, { throwIfNoEntry: false });
-  const temporary = temporaryFor(place);
+  const temporary = temporaryPathFor(place);
   try {
     writeNew(temporary, content, before);
     rename(temporary, place);
@@ -42,7 +42,7 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 export function tryWhole(path) {
   const place = placeOf(path);
   const exists = fs.statSync(place, { throwIfNoEntry: false }) !== undefined;
-  const temporary = temporaryFor(place);
+  const temporary = temporaryPathFor(place);
   try {
     fs.closeSync(fs.openSync(temporary, 'wx'));
     ignoreFailure(() => fs.rmSync(temporary));
@@ -72,9 +72,9 @@ export function fileTypeAt(path) {
 const MAX_LINKS = 40;
 
 /**
- * Follows the links of its folders, too, but none that another user created in a shared folder.
+ * Resolves every symbolic link in the path; refuses one that another user created in a shared folder.
  * @param {string} path of a file that need not exist, in a folder that does
- * @returns {string} absolute and without links: the same for all paths of one file
+ * @returns {string} absolute and without links: the same for every path to one file
  * @throws {NodeJS.ErrnoException}
  */
 export function placeOf(path) {
@@ -101,7 +101,7 @@ export function placeOf(path) {
 const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /** @param {string} place @returns {string} random, so that no other user of the folder can create a link there */
-function temporaryFor(place) {
+function temporaryPathFor(place) {
   return `${place}.${randomBytes(8).toString('hex')}.tmp`;
 }
 
@@ -159,18 +159,18 @@ function codeOf(error) {
   return /** @type {NodeJS.ErrnoException} */ (error).code ?? '';
 }
 
-const ELSEWHERE = 'Use a file in a writable folder.';
+const ELSEWHERE = 'Use a file in a writable directory.';
 const START_READER = 'Start its reader before the run, or use a file.';
 const MAKE_ROOM = 'Free some space, or use a file on another disk.';
 
 /** By system error code; other codes use the system's own text. @type {Readonly<Record<string, string>>} */
 const REASONS = {
   EDQUOT: 'the disk quota is used up',
-  EISDIR: 'it is a folder',
-  ENOENT: 'its folder was not found',
+  EISDIR: 'it is a directory',
+  ENOENT: 'its directory was not found',
   ENOSPC: 'the disk is full',
-  ENOTDIR: 'its folder is a file',
-  ENXIO: 'nothing reads the pipe',
+  ENOTDIR: 'its directory is a file',
+  ENXIO: 'no process is reading the pipe',
   [REPLACED]: 'another file has taken its place',
   [PLANTED]: 'its path has a link that another user created',
 };
@@ -186,7 +186,7 @@ const REMEDIES = {
   ENOSPC: MAKE_ROOM,
   ENXIO: START_READER,
   EPIPE: START_READER,
-  [PLANTED]: 'Remove the link, or use a folder of your own.',
+  [PLANTED]: 'Remove the link, or use a directory of your own.',
 };
 
 /** @param {string} path @param {unknown} error a system error @returns `why` follows a colon */

@@ -66,7 +66,7 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
  * @param {string | null} startAt ISO 8601; null: as soon as possible @param {AbortSignal} signal ends the wait
  * @param {(text: string) => void} onNotice
  */
-export async function untilConnecting(startAt, signal, onNotice) {
+export async function waitToConnect(startAt, signal, onNotice) {
   const ms = startAt === null ? 0 : Date.parse(startAt) - Date.now();
   if (ms <= OPEN_BEFORE_MS) return;
   onNotice(`Waiting until ${startAt}, for ${formatDuration(ms)}.`);

@@ -36,7 +36,7 @@ const MAX_UNRECORDED = 16_384;
  * @param {(index: number) => number} context.memberOf position in the plan's list of operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
  * @param {Writer & {finish: (tail: Tail) => Promise<RecorderEnd>}} context.recorder
- * @param {Pacing} context.pacing @param {PacingThread | null} context.thread if it does the pacing
+ * @param {Pacing} context.pacing @param {PacingThread | null} context.thread null: a timer does the pacing
  */
 export function startSending(context) {
   const { load, arrivals, originNs, connections, request, memberOf, cells, recorder, pacing, thread } =
@@ -101,7 +101,7 @@ export function startSending(context) {
       stoppedMs = clock();
       forgone = slots.forgone;
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
-      watch.rest();
+      watch.endSending();
       if (slots.busy === 0) finish();
     },
   });

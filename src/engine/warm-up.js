@@ -18,14 +18,14 @@ import { startThread } from './thread.js';
 /** Many, so that a sender and a server on one core need fewer context switches per request. */
 const CONNECTIONS = 16;
 
-/** @typedef {{requests: number, perSecond: number, longestMs: number}} Part */
+/** @typedef {{requests: number, perSecond: number, longestMs: number}} Round */
 
 /**
  * V8 optimises a function after a few thousand calls, for the closures it has seen, and discards the code when
- * others follow. Short parts show it several closures; then requests come fast, then with gaps.
- * @type {readonly Part[]}
+ * others follow. Two short rounds show it several closures; then two rounds send fast, and one with gaps.
+ * @type {readonly Round[]}
  */
-const PARTS = [
+const ROUNDS = [
   { requests: 200, perSecond: 1999, longestMs: 130 },
   { requests: 200, perSecond: 1999, longestMs: 130 },
   { requests: 4000, perSecond: 30_000, longestMs: 250 },
@@ -33,23 +33,23 @@ const PARTS = [
   { requests: 2000, perSecond: 9999, longestMs: 220 },
 ];
 
-/** For a pacing thread: enough wake-ups for V8 to compile their code. @type {Part} */
+/** For a pacing thread: enough wake-ups for V8 to compile their code. @type {Round} */
 const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
 /** How often the warm-up empties the ring. */
-const FORGET_MS = 5;
+const DISCARD_MS = 5;
 /** Lead before the warm-up's time zero: longer than its alarm needs. */
 const LEAD_NS = 2_000_000n;
 
 /** @param {LoadPlan} load @returns {LoadPlan} for the warm-up of a pacing thread */
-export const pacingWarmUp = (load) => partOf(load, PACED);
+export const pacingWarmUp = (load) => loadOfRound(load, PACED);
 
 /**
- * Uses the plan's number kinds, and null where the plan has null: V8 discards code when the kinds change.
- * @param {LoadPlan} load @param {Part} part @returns {LoadPlan}
+ * Keeps the kinds of the plan's numbers, and its nulls: V8 discards code when they change.
+ * @param {LoadPlan} load @param {Round} round @returns {LoadPlan}
  */
-function partOf(load, { requests, perSecond, longestMs }) {
+function loadOfRound(load, { requests, perSecond, longestMs }) {
   const isOpen = load.model === 'open';
   const durationMs = isOpen ? (1000 * requests) / perSecond : longestMs;
   return {
@@ -70,7 +70,7 @@ function partOf(load, { requests, perSecond, longestMs }) {
  * @param {(index: number) => Request} request
  * @returns {(index: number) => Request} of the same length; one object per original request
  */
-export function redacted(request) {
+export function redactRequests(request) {
   const redact = (/** @type {string} */ text) => 'x'.repeat(text.length);
   const headersOf = memoize((/** @type {Request['headers']} */ headers) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redact(value)])),
@@ -96,7 +96,7 @@ function memoize(make) {
 }
 
 /**
- * Ignores failures, e.g. too many open files: the verdict checks the send lag that cold code causes.
+ * Ignores failures, e.g. too many open files: the verdict on the measurement covers the send lag that cold code causes.
  * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
  */
 export async function warmUp(input, request, pacing) {
@@ -105,9 +105,9 @@ export async function warmUp(input, request, pacing) {
   });
   try {
     const origin = `http://127.0.0.1:${await target.first('listening')}`;
-    await sendAll(origin, input, redacted(request), pacing);
+    await sendAll(origin, input, redactRequests(request), pacing);
   } catch {
-    // See above.
+    // A failed warm-up does not stop the run.
   } finally {
     await target.stop();
   }
@@ -119,36 +119,36 @@ export async function warmUp(input, request, pacing) {
  */
 async function sendAll(origin, input, request, pacing) {
   // Kept until the end: V8 forgets a collected closure and specialises on the next one again.
-  const sendings = [];
+  const senders = [];
   const other = (/** @type {number} */ index) => request(index);
-  for (const part of PARTS) {
+  for (const round of ROUNDS) {
     const connections = Array.from({ length: CONNECTIONS }, () =>
       createConnection({ origin, tls: { rejectUnauthorized: true } }),
     );
     await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
-    const load = partOf(input.plan.load, part);
+    const load = loadOfRound(input.plan.load, round);
     const whole = { plan: { ...input.plan, load }, shard: 0, shards: 1 };
     const thread = pacing.byThread ? await startPacingThread(whole, pacing.spins !== 'never', null) : null;
     const originNs = process.hrtime.bigint() + LEAD_NS;
     thread?.start(originNs);
     const ring = createRingMemory(SMALL_RING);
     const reader = openReader(ring);
-    const forgetting = setInterval(() => reader.take(() => {}), FORGET_MS);
-    const sending = startSending({
+    const discarding = setInterval(() => reader.take(() => {}), DISCARD_MS);
+    const sender = startSending({
       load,
       arrivals: arrivalsOf(load, 0, 1),
       originNs,
       connections,
-      request: sendings.length % 2 === 0 ? request : other,
+      request: senders.length % 2 === 0 ? request : other,
       memberOf: () => 0,
       cells: { count: 1, of: () => 0 },
       recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
       pacing,
       thread,
     });
-    sendings.push(sending);
-    await sending.ended;
-    clearInterval(forgetting);
+    senders.push(sender);
+    await sender.ended;
+    clearInterval(discarding);
     await Promise.all([thread?.stop(), ...connections.map((connection) => connection.close())]);
   }
 }

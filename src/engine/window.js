@@ -39,7 +39,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
   const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.left));
   return {
     planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
-    /** As the senders counted them. */
+    /** Planned requests never sent, as the senders counted them. */
     neverSent: left,
     /** The planned length, else the time of the last success; cut short by an interruption. */
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),

@@ -91,7 +91,7 @@ const TABLE = {
   },
   answer_too_large: {
     on: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
-    text: 'sent a response too large for this tool (under load 1 MiB)',
+    text: 'sent a response larger than this tool accepts (1 MiB under load)',
   },
   too_many_open_files: {
     on: 'EMFILE ENFILE',
@@ -136,7 +136,7 @@ export function describeTransportError(error, headersSeen = false) {
   return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
 
-/** TLS ports answer HTTP with an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
+/** TLS ports respond to HTTP with an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
 export const describeUnexpectedBytes = (start) =>
   transportFailure(start.startsWith('\x15\x03') ? 'wrong_scheme_http_to_https_port' : 'bad_http');
 

@@ -9,7 +9,7 @@ import { cannotRead, readBytes } from '../common/read-file.js';
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
- *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a folder of .pem, .crt and .cer files
+ *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean}} Tls
  *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
  */
@@ -74,7 +74,7 @@ function readCertificates(path, subject, mayBePipe) {
 
 /** @param {string} path @returns {string[]} */
 function readFolder(path) {
-  const subject = 'CA folder (--ca-path, VAULT_CAPATH)';
+  const subject = 'CA directory (--ca-path, VAULT_CAPATH)';
   let names = [''];
   try {
     names = readdirSync(path).filter((name) => /\.(pem|crt|cer)$/i.test(name));

@@ -18,14 +18,14 @@ import { createResultSoFar } from './result-so-far.js';
 /** @typedef {ReturnType<typeof createLiveSession>} LiveSession */
 /** @typedef {Pick<MessagePort, 'close'> & {on: (event: 'message', call: (report: any) => void) => any}} ReportPort */
 /** @typedef {{view: View, files: Omit<ReturnType<typeof createFiles>, 'prepare'> | null, pusher: OtlpPusher | null,
- *   server: Omit<MetricsServer, 'address'> | null}} Outlets null: not requested */
+ *   server: Omit<MetricsServer, 'address'> | null}} Outputs null: not requested */
 
 /** Recorders report at about the same time; reports within this time are merged into one result. */
 const MERGE_WINDOW_MS = 150;
 
-/** @param {{mix: Mix, load: Plan['load'], command: string}} first run @param {Outlets} outlets */
+/** @param {{mix: Mix, load: Plan['load'], command: string}} first run @param {Outputs} outputs */
 export function createLiveSession({ mix, load, command }, { view, files, server, pusher }) {
-  const hasOutlet = files !== null || server !== null || pusher !== null;
+  const hasOutput = files !== null || server !== null || pusher !== null;
   let finishedRuns = 0;
   /** Of the current or next run. */
   let currentMix = mix;
@@ -48,7 +48,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       if (hasFailed) return;
       hasFailed = true;
       const { message } = /** @type {Error} */ (error);
-      draw({ type: 'warning', text: `The result so far cannot be shown (${message}). Please report it.` });
+      draw({ type: 'warning', text: `Cannot show the result so far (${message}). Please report this bug.` });
     }
   }
 
@@ -58,7 +58,7 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
   function publish(withFiles) {
     publishTimer = undefined;
     const current = soFar;
-    if (current === null || (!hasOutlet && start?.plan.requirements.length === 0)) return;
+    if (current === null || (!hasOutput && start?.plan.requirements.length === 0)) return;
     attempt(() => {
       const result = current.result();
       view.soFar(result);

@@ -80,7 +80,7 @@ export async function createMetricsServer(where) {
 function respond(request, host, exposition) {
   const { method = '', url = '' } = request;
   if (!isOwnHost(request, host))
-    return { status: 421, text: 'These metrics are served only under the address of --metrics.\n' };
+    return { status: 421, text: 'These metrics are served only at the address given by --metrics.\n' };
   if (url.split('?', 1)[0] !== PATH) return { status: 404, text: `Metrics are at ${PATH}.\n` };
   if (!['GET', 'HEAD'].includes(method)) {
     const text = 'Metrics are read-only: use GET or HEAD.\n';

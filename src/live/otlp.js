@@ -97,7 +97,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
       const rejected = Number(partialSuccess?.rejectedDataPoints ?? 0);
       const remark = quoted(partialSuccess?.errorMessage);
       if (rejected > 0) warn('rejected', `${shown} rejected ${counted(rejected, 'data point')}${remark}.`);
-      else if (remark !== '') warn('remark', `${shown} accepted the metrics with a remark${remark}.`);
+      else if (remark !== '') warn('remark', `${shown} accepted the metrics with a warning${remark}.`);
       return 'delivered';
     }
     warn(String(status), `${shown} did not accept the metrics: HTTP ${status}${quoted(message)}.`);
@@ -120,7 +120,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
         warn(error.code, `The metrics were not sent: ${error.message}`);
         return 'retryable';
       }
-      warn('internal', 'The metrics were not sent because of an internal error. Please report it.');
+      warn('internal', 'The metrics were not sent because of an internal error. Please report this bug.');
       return 'refused';
     }
   }

@@ -15,7 +15,7 @@ import { formatPercent, rateTexter } from '../result/wording.js';
  *   & Pick<Requirement, 'rateUnit'>} JudgedRequirement
  */
 /**
- * @typedef {object} Picture
+ * @typedef {object} PanelState
  * @property {IntervalEvent} interval the last one
  * @property {number | null} planned measured requests; null: unlimited
  * @property {number | null} offeredPerSecond as planned; null: a closed loop, or after the last arrival
@@ -43,13 +43,13 @@ const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not pro
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
 /**
- * @param {Picture} picture @param {{width: number, color: boolean}} options
+ * @param {PanelState} state @param {{width: number, color: boolean}} options
  * @returns {string[]} lines no longer than `width`, not counting colours
  */
-export function panel(picture, { width, color }) {
-  const { interval, stage } = picture;
+export function panel(state, { width, color }) {
+  const { interval, stage } = state;
   const { inFlight, waiting } = interval;
-  const { achieved, offered } = rateTexts(picture);
+  const { achieved, offered } = rateTexts(state);
   const [errors, ...kinds] = errorParts(interval.errors);
   const lineWidth = Math.min(WIDEST, width);
   const room = lineWidth - INDENT;
@@ -58,20 +58,20 @@ export function panel(picture, { width, color }) {
   const rate = `${achieved} succeeded${offered === null ? '' : `, ${offered} offered`}`;
   const waits = waiting === 0 ? 'none' : formatCount(waiting);
   const lines = [
-    ['Progress', progressText(picture, room)],
+    ['Progress', progressText(state, room)],
     ...(stage === null ? [] : [['Stage', `${stageLeft}: ${visibleText(stage.name)}`]]),
     ['Rate', isMeasured ? rate : 'warming up: not measured yet'],
     ['In flight', `${formatCount(inFlight)}, ${waits} waiting`],
-    ['p99 now', isMeasured ? p99Text(picture, room) : '–'],
+    ['p99 now', isMeasured ? p99Text(state, room) : '–'],
     ['Errors', kinds.length === 0 ? 'none' : `${errors}: ${kinds.join(', ')}`],
   ];
   return [
     ...lines.map(([label, text]) => cut(`${label.padEnd(INDENT)}${text}`, lineWidth)),
-    ...requirementLines(picture.requirements, lineWidth, color),
+    ...requirementLines(state.requirements, lineWidth, color),
   ];
 }
 
-/** By time if it is planned, else by number of requests. @param {Picture} picture @param {number} room */
+/** By time if it is planned, else by number of requests. @param {PanelState} state @param {number} room */
 function progressText({ interval, planned }, room) {
   const { elapsedMs, totalMs, phase, succeeded, failed } = interval;
   const elapsed = wholeSeconds(elapsedMs);
@@ -91,7 +91,7 @@ function progressText({ interval, planned }, room) {
   return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${line}`;
 }
 
-/** @param {Picture} picture @param {number} room */
+/** @param {PanelState} state @param {number} room */
 function p99Text({ interval, p99s }, room) {
   const now = timeText(interval.p99Ms);
   const length = Math.min(LONGEST_SPARKLINE, room - NOW_LENGTH - SCALE_LENGTH);
@@ -141,20 +141,20 @@ export function preparationLine({ label, done, total }, width) {
   return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
-/** Most important parts first; omits parts that do not fit. @param {Picture} picture @param {number} width */
-export function intervalLine(picture, width) {
-  const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = picture.interval;
+/** Most important parts first; omits parts that do not fit. @param {PanelState} state @param {number} width */
+export function intervalLine(state, width) {
+  const { elapsedMs, totalMs, phase, inFlight, waiting, p99Ms, errors } = state.interval;
   const total = totalMs === null || phase === 'draining' ? '' : `/${formatDuration(totalMs)}`;
-  const { achieved, offered } = rateTexts(picture);
+  const { achieved, offered } = rateTexts(state);
   const measured = [
     offered === null ? achieved : `${achieved} of ${offered}`,
     `p99 ${timeText(p99Ms)}`,
-    ...requirementSummary(picture.requirements),
+    ...requirementSummary(state.requirements),
   ];
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
     ...(phase === 'warmup' ? ['not measured yet'] : measured),
-    ...(picture.stage === null ? [] : [`stage ${visibleText(picture.stage.name)}`]),
+    ...(state.stage === null ? [] : [`stage ${visibleText(state.stage.name)}`]),
     ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
@@ -163,7 +163,7 @@ export function intervalLine(picture, width) {
 }
 
 /**
- * @param {Pick<Picture, 'achievedPerSecond' | 'offeredPerSecond'>} picture
+ * @param {Pick<PanelState, 'achievedPerSecond' | 'offeredPerSecond'>} state
  * @returns {{achieved: string, offered: string | null}} both per second or, below 1/s, both per hour
  */
 function rateTexts({ achievedPerSecond, offeredPerSecond }) {

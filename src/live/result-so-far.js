@@ -140,11 +140,11 @@ function createSettledUntil(load, schedule) {
   return (operations, atMs) => {
     const settled = total(operations.map(settledOf));
     const elapsedMs = Math.max(1, atMs - load.warmupMs);
-    const underWay = due.until(atMs) - before - settled;
+    const unsettled = due.until(atMs) - before - settled;
     const responseMs = total(
       outcomesOf(operations).map(({ count, latency }) => (count * latency.response.mean) / 1000),
     );
-    if (underWay > 2 + (2 * responseMs) / elapsedMs) return null;
+    if (unsettled > 2 + (2 * responseMs) / elapsedMs) return null;
     // The first unsettled arrival; arrivals of other parts lie between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
     const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;

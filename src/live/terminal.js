@@ -1,5 +1,5 @@
 /**
- * Writes to standard error from a worker thread without blocking, either log lines or a redrawn picture.
+ * Writes to standard error from a worker thread without blocking, either log lines or a redrawn frame.
  * A worker's `process.stderr` goes through the main thread, and a stopped terminal (Ctrl-S) or an
  * unread pipe would block the thread that also writes files and serves metrics.
  */
@@ -60,7 +60,7 @@ export function createWriter(descriptor, { output = reopenNonBlocking(descriptor
       unwritten = Buffer.concat([unwritten, Buffer.from(text)]);
       if (timer === undefined) flush();
     },
-    /** Some text is unwritten, so a picture drawn now would appear late. */
+    /** Some text is unwritten, so a frame drawn now would appear late. */
     isBusy: () => unwritten.length > 0,
     /** @param {() => void} callback called whenever delayed text has been written */
     onFree(callback) {
@@ -121,21 +121,21 @@ export function plainScreen({ write, isBusy }, now, columns = WIDTH) {
 
 /** Used if the terminal reports 0. */
 const ROWS = 24;
-/** While the size changes, the position of the last picture is unknown. */
+/** While the size changes, the position of the last frame is unknown. */
 const RESIZE_SETTLE_MS = 150;
 
 /** @param {Pick<Writer, 'write' | 'isBusy' | 'onFree'>} writer @param {Terminal} terminal */
 export function liveScreen({ write, isBusy, onFree }, terminal) {
   let columns = terminal.columns || WIDTH;
   let rows = terminal.rows || ROWS;
-  /** The latest picture. @type {string[]} */
+  /** The latest frame. @type {string[]} */
   let current = [];
-  /** The visible picture. @type {string[]} */
+  /** The visible frame. @type {string[]} */
   let drawn = [];
   /** @type {NodeJS.Timeout | undefined} */
   let resizing;
 
-  /** @returns {string} erases the visible picture, whose lines wrap when a terminal becomes narrower */
+  /** @returns {string} erases the visible frame, whose lines wrap when a terminal becomes narrower */
   function erasure() {
     const widths = drawn.map((line) => stripVTControlCharacters(line).length);
     const height = total(widths.map((width) => Math.max(1, Math.ceil(width / columns))));
@@ -158,9 +158,9 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
       write(`${erasure()}${lines.join('\n')}\n`);
       draw();
     },
-    /** Replaces the last picture; may be skipped when another follows soon. @param {string} picture */
-    show(picture) {
-      current = picture.split('\n');
+    /** Replaces the last frame; may be skipped when another follows soon. @param {string} frame */
+    show(frame) {
+      current = frame.split('\n');
       draw();
     },
     /** @param {number} newColumns @param {number} newRows */
@@ -173,7 +173,7 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
         draw();
       }, RESIZE_SETTLE_MS).unref();
     },
-    /** Removes the last picture. */
+    /** Removes the last frame. */
     clear() {
       current = [];
       const text = erasure();

@@ -37,9 +37,9 @@ const files =
 await files?.prepare();
 const server = metrics === null ? null : await serveMetrics(metrics);
 const pusher = otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning });
-const outlets = { view, files, server, pusher };
+const outputs = { view, files, server, pusher };
 /** @type {Record<string, (...args: any[]) => unknown>} */
-const session = createLiveSession({ mix: await loadMix(plan), load: plan.load, command }, outlets);
+const session = createLiveSession({ mix: await loadMix(plan), load: plan.load, command }, outputs);
 if (!quiet) warmUpDrawing(terminal);
 port.on('message', async ({ method, args, reply }) => {
   await session[method](...args);

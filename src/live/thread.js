@@ -27,7 +27,7 @@ const REPLY_WITHIN_MS = 30_000;
  */
 export async function startLive(options, onLost) {
   const { outs, metrics, otlp, quiet, plan } = options;
-  const hasOutlet = outs.length > 0 || metrics !== null || otlp !== null;
+  const hasOutput = outs.length > 0 || metrics !== null || otlp !== null;
   let { requirements } = plan;
   const data = { ...options, tokens: hiddenTokens() };
   const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data });
@@ -63,7 +63,7 @@ export async function startLive(options, onLost) {
   /** @type {LiveHook} */
   const hook = {
     ports(count) {
-      const isUseful = hasOutlet || (!quiet && requirements.length > 0);
+      const isUseful = hasOutput || (!quiet && requirements.length > 0);
       if (!isUseful || ending.signal.aborted || thread.hasEnded()) return [];
       const channels = Array.from({ length: count }, () => new MessageChannel());
       const theirs = channels.map(({ port1 }) => port1);

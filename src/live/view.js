@@ -8,12 +8,12 @@ import { liveScreen, plainScreen } from './terminal.js';
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { RunEvent, StartEvent } from '../run.js' */
-/** @import { JudgedRequirement, Picture } from './panel.js' */
+/** @import { JudgedRequirement, PanelState } from './panel.js' */
 /** @import { Terminal, Writer } from './terminal.js' */
 
 /** @typedef {ReturnType<typeof createView>} View */
 /**
- * @typedef {Pick<Picture, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null,
+ * @typedef {Pick<PanelState, 'p99s' | 'requirements'> & {start: StartEvent | null, interval: IntervalEvent | null,
  *   rates: number[]}} ViewState of the current run
  */
 
@@ -43,10 +43,10 @@ export function createView({ write, terminal, quiet = false, now = () => perform
 
   function showState() {
     if (state.interval === null) return;
-    const picture = pictureOf(state, state.interval);
-    if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(picture, width()));
+    const panelState = panelStateOf(state, state.interval);
+    if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(panelState, width()));
     // Some terminals wrap a line that ends in the last column.
-    screen.show(panel(picture, { width: screen.columns() - 1, color }).join('\n'));
+    screen.show(panel(panelState, { width: screen.columns() - 1, color }).join('\n'));
   }
 
   /** @param {IntervalEvent} interval */
@@ -60,7 +60,7 @@ export function createView({ write, terminal, quiet = false, now = () => perform
     showState();
   }
 
-  /** Removes the picture. */
+  /** Removes the frame. */
   function close() {
     isOver = true;
     screen.clear();
@@ -102,8 +102,8 @@ export function createView({ write, terminal, quiet = false, now = () => perform
 /** @param {StartEvent | null} start @returns {ViewState} */
 const emptyState = (start) => ({ start, interval: null, rates: [], p99s: [], requirements: [] });
 
-/** @param {ViewState} state @param {IntervalEvent} interval the last one @returns {Picture} */
-function pictureOf({ start, rates, p99s, requirements }, interval) {
+/** @param {ViewState} state @param {IntervalEvent} interval the last one @returns {PanelState} */
+function panelStateOf({ start, rates, p99s, requirements }, interval) {
   const { phase, elapsedMs } = interval;
   const load = start === null || phase === 'draining' ? null : start.plan.load;
   const offeredPerSecond = load && offeredAt(load, elapsedMs);
@@ -136,7 +136,7 @@ function stageAt(load, elapsedMs) {
 }
 
 /**
- * One extra success belongs to the next second, so the rate is then the offered one.
+ * If one success more than offered arrived, it belongs to the next second: returns the offered rate.
  * @param {number[]} rates by second @param {number | null} offeredPerSecond
  */
 function meanRate(rates, offeredPerSecond) {
@@ -149,7 +149,7 @@ function meanRate(rates, offeredPerSecond) {
 }
 
 /**
- * Draws a picture before the run without writing it. The first one builds regular expressions and character
+ * Draws a frame before the run without writing it. The first one builds regular expressions and character
  * tables, which takes longer than hundreds of later ones and would delay a sender on the same core.
  * @param {Terminal} terminal
  */

@@ -1,17 +1,17 @@
 /**
- * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: the
- * certificate and its issuing CA are readable; that CA's name and key issued it, and its certificate allows that now; it
- * has the serial number of the response and the requested names, and is no CA certificate; its key is the requested one,
- * or matches the private key in the response; it is valid now. Vault adds the commonName to the alternative names if it
- * is a host name or an e-mail address, except with sign-verbatim; no role adds others (generateCreationBundle in
- * builtin/logical/pki/issuing/issue_common.go, 1.21). The issuing CA comes from the response; whether it is trusted is
- * not checked.
+ * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: it and
+ * the issuing CA's certificate are readable; its issuer name and signature are that CA's, whose certificate allows that
+ * now; it has the serial number in the response and the requested names; it is no CA certificate and has no critical
+ * extension unknown to this tool; its key is the requested one, or matches the private key in the response; it is valid
+ * now. Vault adds the commonName to the alternative names if it is a host name or an e-mail address, except with
+ * sign-verbatim; no role adds others (generateCreationBundle in builtin/logical/pki/issuing/issue_common.go, 1.21). The
+ * issuing CA comes from the response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { allowsUsage, checkTimes, commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
 import { contextTag, DerReader, readWhole, TAG } from './der.js';
-import { addressForm, formsOf, isAlternativeName, readAlternativeNames, textForm } from './names.js';
-import { remember } from './remember.js';
+import { memoize } from './memoize.js';
+import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
 import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
 import { decodePem, serialHex } from './text.js';
 /** @import { ECDH } from 'node:crypto' */
@@ -45,7 +45,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
   wrong_subject: 'The commonName of the certificate is not the requested one.',
-  common_name_only: 'The commonName is a host name or e-mail address, but no alternative name.',
+  common_name_only: 'The commonName, a host name or e-mail address, is missing from the alternative names.',
   wrong_sans: 'The certificate lacks a requested alternative name.',
   extra_sans: 'The certificate has an alternative name that was not requested.',
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
@@ -57,7 +57,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 });
 
 /** By PEM text, which is the same in every response of a mount. */
-const recallIssuingCa = remember(16, readIssuingCa);
+const cachedIssuingCa = memoize(16, readIssuingCa);
 
 /**
  * @param {Issued} issued
@@ -95,7 +95,7 @@ function findFailure(certificate, issued) {
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function checkIssuer({ issuer, signed }, { issuingCaPem: pem, nowMs }) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
-  const ca = recallIssuingCa(pem);
+  const ca = cachedIssuingCa(pem);
   if (ca === null) return 'issuing_ca_unreadable';
   if (!issuer.equals(ca.subject)) return 'wrong_issuer';
   return (
@@ -126,15 +126,15 @@ function readIssuingCa(pem) {
  */
 function checkNames(certificate, { expected, isVerbatim = false }) {
   const { commonName, altNames = [], ipSans = [] } = expected;
-  const found = formsOf(readAlternativeNames(certificate.extensions.get(OID.subjectAltName)));
-  const own = commonName ? textForm(commonName) : '';
+  const found = keysOf(readAlternativeNames(certificate.extensions.get(OID.subjectAltName)));
+  const own = commonName ? nameKey(commonName) : '';
   const isOwnMissing = commonName && !found.includes(own);
-  const asked = [...altNames.map(textForm), ...ipSans.map(addressForm)];
+  const requested = [...altNames.map(nameKey), ...ipSans.map(ipKey)];
   const subject = commonNameOf(certificate.subject);
   if (commonName && (subject === null ? isOwnMissing : subject !== commonName)) return 'wrong_subject';
   if (isOwnMissing && !isVerbatim && isAlternativeName(commonName)) return 'common_name_only';
-  if (!asked.every((form) => found.includes(form))) return 'wrong_sans';
-  return found.every((form) => form === own || asked.includes(form)) ? null : 'extra_sans';
+  if (!requested.every((key) => found.includes(key))) return 'wrong_sans';
+  return found.every((key) => key === own || requested.includes(key)) ? null : 'extra_sans';
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
@@ -158,7 +158,7 @@ const CURVES = Object.freeze({
 
 /**
  * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the primes'
- * product is the modulus, and the exponents are inverse. Others: derives the public key from the private key.
+ * product is the modulus, and the exponents are inverses. Others: derives the public key from the private key.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {CertificateFailure | null} never throws, and reveals nothing about the key
@@ -224,7 +224,7 @@ function isEcKeyOf(der, curve, bits) {
   return ecdh.getPublicKey().equals(bits);
 }
 
-/** RFC 8410 section 7. JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
+/** RFC 8410 section 7. Uses JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
 function isEd25519KeyOf(der, bits) {
   const d = new DerReader(der).read(TAG.octetString).toString('base64url');
   const x = bits.toString('base64url');

@@ -126,7 +126,7 @@ export function parseCertificate(der) {
   tbs.finish();
   return {
     serial, // raw INTEGER contents
-    issuer, // raw Name, as the subject
+    issuer, // raw Name, like `subject`
     notBefore, // epoch ms
     notAfter,
     subject,
@@ -138,7 +138,7 @@ export function parseCertificate(der) {
   };
 }
 
-/** Allowed difference between two clocks with NTP; more would hide stale responses. */
+/** Allowed difference between two NTP-synchronised clocks; a larger one would hide stale responses. */
 export const SKEW_MS = 5000;
 
 /** @template {string} T @param {{notBefore: number, notAfter: number}} times @param {number} nowMs @param {T} early @param {T} late */
@@ -188,7 +188,7 @@ export function isCa({ extensions }) {
 
 /**
  * @param {Pick<CertificateFields, 'extensions'>} certificate
- * @returns {string[]} http(s) URLs of its OCSP responders (section 4.2.2.1), in order; none if the extension is damaged
+ * @returns {string[]} http(s) URLs of its OCSP responders (section 4.2.2.1), in order; none if the extension is malformed
  */
 export function ocspUrls({ extensions }) {
   const urls = [];

@@ -36,7 +36,7 @@ function readPem(text, name) {
   const certificates = [];
   const others = [];
   for (const { label, body } of pemBlocks(text)) {
-    const message = `${name} is cut off: a PEM block has no end.`;
+    const message = `${name} is truncated: a PEM block has no END line.`;
     if (body === null) throw refused('certificate_truncated', message, 'Copy the file again.');
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
@@ -84,7 +84,7 @@ const isIssuedBy = (leaf, issuer) =>
   leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === null;
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
-const nameText = (name) => printable(withoutTokens(name ?? '')).slice(0, 200) || 'without a name';
+const nameText = (name) => printable(withoutTokens(name ?? '')).slice(0, 200) || 'unnamed';
 
 /** @param {string} text */
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');

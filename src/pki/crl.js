@@ -12,8 +12,8 @@ import { contextTag, DerError, readWhole, TAG } from './der.js';
 /** @import { DerReader } from './der.js' */
 
 /**
- * Kinds of CRLs that do not list all revoked certificates of their issuer, or also those of others, by their extension
- * (5.2.4, 5.2.5, 5.3.3), which is critical by definition, whatever the CRL states.
+ * CRLs that list only some of their issuer's revoked certificates, or those of other issuers too, by the extension
+ * that marks them (5.2.4, 5.2.5, 5.3.3). Its presence counts as critical, even if the CRL does not mark it so.
  * @type {ReadonlyMap<string, string>}
  */
 export const CRL_KINDS = new Map([

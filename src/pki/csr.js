@@ -6,7 +6,7 @@ import { generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { OID } from './certificate-der.js';
 import { NULL, nameOf, oid, sequence } from './der-writer.js';
-import { ipBytes, nameForm, splitNames, writeAlternativeNames } from './names.js';
+import { ipBytes, normalizeName, splitNames, writeAlternativeNames } from './names.js';
 import { encodePem } from './text.js';
 
 const generate = promisify(generateKeyPair);
@@ -49,7 +49,10 @@ export async function createCsr({ keyType, commonName = '', altNames = [], ipSan
   const { publicKey, privateKey } = await make();
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   const ip = ipSans.map((text) => /** @type {Buffer} */ (ipBytes(text)));
-  const extensions = writeAlternativeNames({ ...splitNames(altNames.map((name) => nameForm(name))), ip });
+  const extensions = writeAlternativeNames({
+    ...splitNames(altNames.map((name) => normalizeName(name))),
+    ip,
+  });
   const schemaOf = (/** @type {Buffer} */ der) => asn1js.fromBER(der).result;
   const csr = new pkijs.CertificationRequest();
   csr.subject = new pkijs.RelativeDistinguishedNames({ schema: schemaOf(nameOf(commonName)) });

@@ -1,5 +1,5 @@
 /** Writes DER (X.690 section 10) and the parts of requests and certificates (RFC 5280). Validates nothing. */
-import { remember } from './remember.js';
+import { memoize } from './memoize.js';
 
 /** @param {number} tag identifier octet @param {...Uint8Array} parts contents, in order @returns {Buffer} */
 export function element(tag, ...parts) {
@@ -43,7 +43,7 @@ export const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 export const NULL = Buffer.from([0x05, 0x00]);
 
 /** From dotted text. Cached: every message contains the same dozen. */
-export const oid = remember(256, (dotted) => {
+export const oid = memoize(256, (dotted) => {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   const octets = [first * 40 + second, ...rest].flatMap((arc) => {
     const group = [arc & 0x7f];

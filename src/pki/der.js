@@ -1,11 +1,10 @@
 /**
  * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one
- * pass. Values are views into the given bytes, never copies. Any damage throws a `DerError`.
+ * pass. Values are views into the given bytes, never copies. Malformed input throws a `DerError`.
  */
+import { memoize } from './memoize.js';
 
-import { remember } from './remember.js';
-
-/** The bytes are not the expected DER. The message contains the fault and its offset, never the bytes. */
+/** The bytes are not the expected DER. The message states the problem and its offset, never the bytes. */
 export class DerError extends Error {
   /** @param {string} problem @param {number} [offset] */
   constructor(problem, offset) {
@@ -179,7 +178,7 @@ export class DerReader {
   /** Dotted text of an OBJECT IDENTIFIER. */
   readOid() {
     this.next(TAG.oid);
-    return recallOid(this.bytes.toString('latin1', this.from, this.to));
+    return cachedOid(this.bytes.toString('latin1', this.from, this.to));
   }
 
   /** Contents of a BIT STRING of whole octets, as keys and signatures are. */
@@ -224,7 +223,7 @@ function longLength(bytes, at, octets, end) {
 }
 
 /** Every message contains the same dozen OIDs. */
-const recallOid = remember(256, decodeOid);
+const cachedOid = memoize(256, decodeOid);
 
 /** @param {string} octets latin1 contents, X.690 section 8.19 */
 function decodeOid(octets) {

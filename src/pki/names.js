@@ -51,15 +51,15 @@ export function splitNames(names) {
  * 7.2; some versions of Vault convert to lower case) and are ASCII in certificates.
  * @param {string} name a DNS name or an e-mail address @param {boolean} [isEncoded] from a certificate, not from the user
  */
-export function nameForm(name, isEncoded = false) {
+export function normalizeName(name, isEncoded = false) {
   const at = name.lastIndexOf('@') + 1;
   const dns = name.slice(at);
   const isAscii = isEncoded || /^[\x20-\x7e]*$/.test(dns);
   return name.slice(0, at) + (isAscii ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
-/** As Go encodes it: four octets for an IPv4-mapped IPv6 address. @param {Buffer} bytes */
-const ipForm = (bytes) => (/^(00){10}ffff.{8}$/.test(bytes.toString('hex')) ? bytes.subarray(12) : bytes);
+/** As Go encodes it: four octets for an IPv4-mapped IPv6 address. @param {Buffer} ip */
+const normalizeIp = (ip) => (/^(00){10}ffff.{8}$/.test(ip.toString('hex')) ? ip.subarray(12) : ip);
 
 /** @param {string} text @returns {Buffer | null} 4 or 16 octets of an iPAddress; null: not an address */
 export function ipBytes(text) {
@@ -73,7 +73,7 @@ export function ipBytes(text) {
     .map((part) => (part === '' ? [] : part.split(':')));
   const groups =
     tail === undefined ? head : [...head, ...Array(8 - head.length - tail.length).fill(''), ...tail];
-  return ipForm(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
+  return normalizeIp(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
 }
 
 /** As in Vault's pki/issuing/issue_common.go. */
@@ -81,19 +81,17 @@ const HOST_NAME = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a
 
 /** @param {string} commonName @returns {boolean} whether it can be an alternative name, too: a host name or an e-mail address */
 export const isAlternativeName = (commonName) =>
-  commonName.includes('@') || HOST_NAME.test(nameForm(commonName));
+  commonName.includes('@') || HOST_NAME.test(normalizeName(commonName));
 
 /** @param {string} name a DNS name or an e-mail address, as in Vault's `alt_names` */
-export const textForm = (name) => `${name.includes('@') ? 'email' : 'dns'}:${nameForm(name)}`;
+export const nameKey = (name) => `${name.includes('@') ? 'email' : 'dns'}:${normalizeName(name)}`;
 
-/** @param {string} text @returns {string} equal to none in a certificate if it is not an address */
-export const addressForm = (text) => `ip:${ipBytes(text)?.toString('hex')}`;
+/** @param {string} text @returns {string} matches no name in a certificate if `text` is not an address */
+export const ipKey = (text) => `ip:${ipBytes(text)?.toString('hex')}`;
 
-/** @param {AlternativeNames} names @returns {string[]} as `textForm` and `addressForm` */
-export const formsOf = ({ dns, email, ip, others }) => [
-  ...[
-    ...dns.map((name) => `dns:${nameForm(name, true)}`),
-    ...email.map((name) => `email:${nameForm(name, true)}`),
-  ],
-  ...[...ip.map((bytes) => `ip:${ipForm(bytes).toString('hex')}`), ...others.map(() => 'other')],
+/** @param {AlternativeNames} names @returns {string[]} as `nameKey` and `ipKey` */
+export const keysOf = ({ dns, email, ip, others }) => [
+  ...dns.map((name) => `dns:${normalizeName(name, true)}`),
+  ...email.map((name) => `email:${normalizeName(name, true)}`),
+  ...[...ip.map((bytes) => `ip:${normalizeIp(bytes).toString('hex')}`), ...others.map(() => 'other')],
 ];

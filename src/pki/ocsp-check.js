@@ -8,7 +8,7 @@
  * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
  *    tbsResponseData is valid (`unsupported_signature_algorithm`, `rsa_exponent_too_large`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
- *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of those with the key);
+ *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of several with the key is enough);
  * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, if present, not past (`expired`);
  * 6. the nonce, if both sent and returned, is the same (`nonce_mismatch`; RFC 9654 section 2.1).
  *
@@ -18,8 +18,8 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { allowsUsage, checkTimes, hasExtendedKeyUsage, OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
+import { memoize } from './memoize.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
-import { remember } from './remember.js';
 import { isNullOrAbsent, SIGNATURE_FAILURES, verifySignature } from './signature.js';
 
 /** @import { CertificateFields } from './certificate-der.js' */
@@ -28,7 +28,7 @@ import { isNullOrAbsent, SIGNATURE_FAILURES, verifySignature } from './signature
 /** As in Firefox (mozilla::pkix, NonOwningDERArray); responders send one to three. */
 const MAX_CERTIFICATES = 8;
 
-/** The verdicts that a client accepts. */
+/** Certificate statuses of a response that passed every check. */
 const OCSP_STATUSES = Object.freeze({
   good: 'The response passed every check: the certificate is not revoked.',
   revoked: 'The response passed every check: the certificate is revoked.',
@@ -72,10 +72,10 @@ export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 /** @typedef {ReturnType<typeof createOcspChecker>} OcspChecker */
 
 /** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
-const MAX_REMEMBERED = 1024;
+const MAX_CACHED = 1024;
 
-/** Longer responses are not remembered, to limit memory. */
-const MAX_REMEMBERED_BYTES = 16_384;
+/** Longer responses are not cached, to limit memory. */
+const MAX_CACHED_BYTES = 16_384;
 
 /** A CA has one or two responder certificates at a time. */
 const MAX_RESPONDERS = 32;
@@ -90,23 +90,23 @@ const MAX_RESPONDERS = 32;
  */
 
 /**
- * `issuerDer`: certificate of the CA that issued the checked certificates; `maxRemembered`: responses whose signature
+ * `issuerDer`: certificate of the CA that issued the checked certificates; `maxCached`: responses whose signature
  * is not verified again.
- * @param {{issuerDer: Uint8Array, maxRemembered?: number}} options
+ * @param {{issuerDer: Uint8Array, maxCached?: number}} options
  * @throws {DerError} if the issuer cannot be read
  */
-export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED }) {
+export function createOcspChecker({ issuerDer, maxCached = MAX_CACHED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
-  const remembered = remember(maxRemembered, (key) => read(Buffer.from(key, 'latin1')));
+  const cached = memoize(maxCached, (key) => read(Buffer.from(key, 'latin1')));
   /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, parsed: Parsed} | null} */
   let last = null;
-  const assess = remember(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
+  const assess = memoize(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
 
   /** @param {Buffer} bytes the caller may reuse them */
-  function recall(bytes) {
-    if (bytes.length > MAX_REMEMBERED_BYTES) return read(bytes);
-    const parsed = remembered(bytes.toString('latin1'));
-    if (maxRemembered > 0) last = { bytes: Buffer.from(bytes), parsed };
+  function parseCached(bytes) {
+    if (bytes.length > MAX_CACHED_BYTES) return read(bytes);
+    const parsed = cached(bytes.toString('latin1'));
+    if (maxCached > 0) last = { bytes: Buffer.from(bytes), parsed };
     return parsed;
   }
 
@@ -134,7 +134,7 @@ export function createOcspChecker({ issuerDer, maxRemembered = MAX_REMEMBERED })
   return {
     /** Never throws. @param {Uint8Array} bytes @param {OcspExpectation} expected @returns {OcspVerdict} */
     check(bytes, { certId, nonce, nowMs }) {
-      const parsed = last?.bytes.equals(bytes) ? last.parsed : recall(asBuffer(bytes));
+      const parsed = last?.bytes.equals(bytes) ? last.parsed : parseCached(asBuffer(bytes));
       if (parsed.verdict !== null) return parsed.verdict;
       const { response } = parsed;
       const single = response.responses.find((item) => isSameCertId(item.certId, certId.raw));
@@ -177,9 +177,9 @@ function assessResponder(der, issuer) {
     const { certificate } = signer;
     if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
-    const verdict = verifySignature(certificate.signed, issuer.key);
-    if (verdict === 'bad_signature') return { failure: 'responder_not_authorized', signer };
-    if (verdict !== null) return { failure: verdict, signer };
+    const failure = verifySignature(certificate.signed, issuer.key);
+    if (failure === 'bad_signature') return { failure: 'responder_not_authorized', signer };
+    if (failure !== null) return { failure, signer };
     if (certificate.critical !== null) return { failure: 'responder_unknown_critical_extension', signer };
     if (!allowsUsage(certificate, 'digitalSignature')) return { failure: 'responder_key_usage', signer };
     return { failure: null, signer };

@@ -22,7 +22,7 @@ const ALGORITHMS = Object.freeze({
   '1.3.101.113': { family: 'ed448', hash: null },
 });
 
-/** OpenSSL's limit, only for large keys (OPENSSL_RSA_MAX_PUBEXP_BITS): verification takes longer with the exponent. */
+/** OpenSSL's limit, only for large keys (OPENSSL_RSA_MAX_PUBEXP_BITS): verification time grows with the exponent. */
 export const MAX_RSA_EXPONENT = 2n ** 64n;
 
 const RSASSA_PSS = '1.2.840.113549.1.1.10';
@@ -41,8 +41,8 @@ const UNSUPPORTED = 'unsupported_signature_algorithm';
 /** Every failure with its description. */
 export const SIGNATURE_FAILURES = Object.freeze({
   unsupported_signature_algorithm: 'This tool cannot verify a signature with this algorithm.',
-  rsa_exponent_too_large: "The signer's RSA key has an exponent of more than 64 bits: too slow.",
-  bad_signature: 'The signature does not match the signed data and its signer.',
+  rsa_exponent_too_large: "The signer's RSA key has an exponent of more than 64 bits: too slow to verify.",
+  bad_signature: "The signature does not match the signed data and the signer's key.",
 });
 
 /**

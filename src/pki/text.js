@@ -1,4 +1,4 @@
-/** Converts PEM (RFC 7468) and hexadecimal serial numbers. */
+/** Reads and writes PEM (RFC 7468) and hexadecimal serial numbers. */
 import { usageError } from '../common/errors.js';
 import { asBuffer } from './der.js';
 

@@ -1,5 +1,5 @@
 /**
- * Error bars of times and rates: they contain the target's true figure, at 95 % on either side, given the size of
+ * Error bars of times and rates: one-sided 95 % confidence bounds of the target's true figure, given the size of
  * the sample and the tool's own lateness.
  *
  * A request sent late by s and read late by r takes t + s + r, with t the target's own time. s is known, r has an

@@ -90,7 +90,7 @@ function notOffered(observed) {
     isForgone &&
       `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`,
     isTooMany(droppedLate, planned) &&
-      `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which the target never saw.`,
+      `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which never reached the target.`,
     isDisplaced &&
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
@@ -99,7 +99,7 @@ function notOffered(observed) {
   return {
     grade: 'invalid',
     text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
-    remedy: 'Raise the open file limit (ulimit -n), lower --concurrency, or wait for TIME_WAIT to pass.',
+    remedy: 'Raise ulimit -n (open files), lower --concurrency, or wait until sockets in TIME_WAIT expire.',
   };
 }
 
@@ -112,7 +112,7 @@ function busyMachine(observed) {
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;
   const effect = isLate
-    ? `up to ${formatLatency(tool)} of the p99 may be this tool's own`
+    ? `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`
     : 'the target, which shares it, had to wait for a core';
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');

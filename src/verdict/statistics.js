@@ -30,10 +30,10 @@ export function lowerRank(n, q) {
 export const samplesToProve = (share) => Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 
 /**
- * About how many samples would prove that at most a share a of them misses, at the current misses / n:
+ * Approximate number of samples to prove a share of misses of at most a, if misses / n stays the same:
  * without misses ln(0.05) / ln(1 - a), else the normal approximation z^2 a (1 - a) / (a - misses / n)^2.
  * @param {number} misses @param {number} n @param {number} allowed a
- * @returns {number | null} null if misses / n equals the limit: no number of samples is enough
+ * @returns {number | null} null if misses / n is not clearly below the limit: no number of samples is enough
  */
 export function samplesNeeded(misses, n, allowed) {
   const minimum = samplesToProve(allowed);
@@ -72,8 +72,8 @@ export function poissonBounds(count) {
 }
 
 /**
- * P(Z > z) of the standard normal distribution: below 3, where it loses no digits, by Marsaglia's series for the
- * area from 0 to z (2004); above, where it converges fast, by Laplace's 1/(z + 1/(z + 2/(z + 3/(z + ...)))).
+ * P(Z > z) of the standard normal distribution. Below 3: Marsaglia's series (2004) for the area from 0 to z, which
+ * loses no digits there; above: Laplace's 1/(z + 1/(z + 2/(z + 3/(z + ...)))), which converges fast there.
  * @param {number} z @returns {number}
  */
 export function normalUpperTail(z) {

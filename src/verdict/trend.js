@@ -1,4 +1,4 @@
-/** Tests whether a series of figures, one per second, drifts. Robust against outliers and repetition. */
+/** Tests whether a series of figures, one per second, drifts. Robust against outliers and ties. */
 import { median } from '../common/sums.js';
 import { isEven, stagesOf } from '../plan/stages.js';
 import { normalUpperTail } from './statistics.js';
@@ -13,7 +13,7 @@ const P = 0.001;
 const CHANGE = 0.25;
 /** With fewer, the test cannot reach its significance. */
 const MIN_VALUES = 8;
-/** A long run has too many pairs: it is averaged into this many parts. */
+/** A long run has too many pairs: its seconds are reduced to at most this many medians. */
 const MAX_VALUES = 240;
 /** A median that moves by less than this counts as constant: no machine is steadier. */
 const MIN_DRIFT_MS = 0.1;

@@ -1,4 +1,4 @@
-/** Closed loops of several load generators on one target, in turn, so that changes of the machine affect all of them. */
+/** Closed loops of several load generators on one target, in turn, so that changes in its load affect all alike. */
 import { measureInTurn } from './in-turn.js';
 import { measureOurs, measurePeer } from './measure.js';
 import { median, medianOf } from './statistics.js';
@@ -29,7 +29,7 @@ export function measureAll(sources, settings) {
  * @param {{connections: number, behaviour?: TargetOptions, oneCore?: boolean, options?: Record<string, string | number>}} load
  * @returns {Source}
  */
-export function oursIn(name, subject, { connections, behaviour = {}, oneCore, options = {} }) {
+export function ourSource(name, subject, { connections, behaviour = {}, oneCore, options = {} }) {
   const measure = async (/** @type {number} */ seconds) => {
     const load = { ratePerSecond: null, connections, seconds, oneCore };
     const { result, cpuSeconds, stats } = await measureOurs(
@@ -57,7 +57,7 @@ export function oursIn(name, subject, { connections, behaviour = {}, oneCore, op
  * @param {{connections: number, behaviour?: TargetOptions, oneCore?: boolean}} load
  * @returns {Source}
  */
-export function peerIn(peer, subject, { connections, behaviour = {}, oneCore }) {
+export function peerSource(peer, subject, { connections, behaviour = {}, oneCore }) {
   const measure = async (/** @type {number} */ seconds) => {
     const load = { ratePerSecond: null, connections, seconds, oneCore };
     const { figures } = await measurePeer(peer, subject, { record: false, ...behaviour }, load);
@@ -87,7 +87,7 @@ export function checkedPerSecond({ perSecond, uncheckedShare = 0 }) {
 }
 
 /**
- * Checked responses of ours to all of theirs, run by run: a slowdown of the machine affects this less than a ratio of medians.
+ * Our checked responses divided by all of theirs, run by run: a slow phase of the machine affects this less than a ratio of medians.
  * @param {Row} ours
  * @param {Row} theirs
  */

@@ -29,8 +29,8 @@ const FIRST_REQUESTS_WITHIN_SECONDS = 30;
 const SETTLE_SECONDS = 2;
 const SPARE_SECONDS = 1;
 
-/** @typedef {{percent: number, perSecond: number}} Taken percent of a core, and requests per second at the target */
-/** @typedef {{rate: number, who: string, runs: Taken[]}} Row */
+/** @typedef {{percent: number, perSecond: number}} Usage percent of a core, and requests per second at the target */
+/** @typedef {{rate: number, who: string, runs: Usage[]}} Row */
 /** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer runs the load generator; takes slightly longer, including startup */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
@@ -88,17 +88,17 @@ async function sourcesAt(ratePerSecond, subject) {
 function cpuPercent({ response }, seconds, offer) {
   return withTarget({ bodyFile: response }, async (target) => {
     const offering = offer(target.url, SETTLE_SECONDS + seconds + SPARE_SECONDS);
-    const [taken] = await Promise.all([takenBetween(target, seconds), offering]);
-    return taken;
+    const [usage] = await Promise.all([measureUsage(target, seconds), offering]);
+    return usage;
   });
 }
 
 /**
  * @param {RunningTarget} target its process is the only child that does not count
  * @param {number} seconds
- * @returns {Promise<Taken>}
+ * @returns {Promise<Usage>}
  */
-async function takenBetween({ pid, stats }, seconds) {
+async function measureUsage({ pid, stats }, seconds) {
   const givenUp = performance.now() + FIRST_REQUESTS_WITHIN_SECONDS * 1000;
   while ((await stats()).requests < FIRST_REQUESTS) {
     if (performance.now() > givenUp) {
@@ -107,15 +107,15 @@ async function takenBetween({ pid, stats }, seconds) {
     await sleep(100);
   }
   await sleep(SETTLE_SECONDS * 1000);
-  const [cpuBefore, { requests: before }, begun] = [cpuSecondsBeside(pid), await stats(), performance.now()];
+  const [cpuBefore, { requests: before }, begun] = [cpuSecondsExcept(pid), await stats(), performance.now()];
   await sleep(seconds * 1000);
-  const [cpuAfter, { requests: after }, ended] = [cpuSecondsBeside(pid), await stats(), performance.now()];
+  const [cpuAfter, { requests: after }, ended] = [cpuSecondsExcept(pid), await stats(), performance.now()];
   const elapsed = (ended - begun) / 1000;
   return { percent: (100 * (cpuAfter - cpuBefore)) / elapsed, perSecond: (after - before) / elapsed };
 }
 
 /** @param {number} target */
-function cpuSecondsBeside(target) {
+function cpuSecondsExcept(target) {
   const others = childrenOf(process.pid).filter((pid) => pid !== target);
   const taken = others.map(readTree).filter((one) => one !== null);
   if (taken.length === 0) throw new Error('The load generator exited early.');

@@ -24,7 +24,7 @@ const OURS = [
 ];
 const GOAL = { p50: 0.15, p99: 1 };
 /** On one connection; with fewer, the p99 would be the maximum. */
-const LEAST_SAMPLES = 150;
+const MIN_SAMPLES = 150;
 
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
 /** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
@@ -36,7 +36,7 @@ export async function run(settings) {
     /** @type {Row[]} */
     const rows = [];
     for (const delayMs of DELAYS_MS) {
-      const enough = Math.max(settings.seconds, (LEAST_SAMPLES * delayMs) / 1000);
+      const enough = Math.max(settings.seconds, (MIN_SAMPLES * delayMs) / 1000);
       const here = sources.map(({ who, ours, measure }) => ({
         ...{ delayMs, who, ours },
         measure: () => measure(delayMs, enough),
@@ -44,7 +44,7 @@ export async function run(settings) {
       rows.push(...(await measureInTurn(here, settings, `${delayMs} ms`)));
     }
     return {
-      question: `Reported response time minus the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, at least ${LEAST_SAMPLES} responses`,
+      question: `Reported response time minus the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, at least ${MIN_SAMPLES} responses`,
       columns: ['delay', 'tool', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },
@@ -73,7 +73,7 @@ async function sourcesOn(subject) {
     who: `${peer.name}, ${nameOf(load)}`,
     ours: false,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
-      // Without coordinated omission here, a correction for it would not be a measurement error.
+      // There is no coordinated omission here, so a correction for it would only distort the figures.
       const raw = { expectedMs: delayMs, rawLatencies: true };
       const { figures, stats } = await measurePeer(peer, subject, { delayMs }, { ...load, ...raw, seconds });
       return added({ p50: figures.p50Ms, p99: figures.p99Ms }, stats, delayMs);

@@ -2,7 +2,14 @@
  * Like `speed`, but every response is different, as from an ECDSA CA: each has its own P-256 signature, and there are more
  * than the checker remembers, so it must verify each. Responses that arrive too fast count as unchecked.
  */
-import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
+import {
+  checkedPerSecond,
+  closedLoopRows,
+  measureAll,
+  ourSource,
+  peerSource,
+  ratioTo,
+} from './closed-loop.js';
 import { presentPeers } from './measure.js';
 import { withAuthority } from './pool.js';
 import { median } from './statistics.js';
@@ -27,18 +34,18 @@ export async function run(settings) {
     const load = { connections: CONNECTIONS, behaviour, oneCore: true };
     const others = (await presentPeers()).filter(({ name }) => PEERS.includes(name));
     const sources = [
-      oursIn('ours, one core', subject, load),
-      oursIn('ours, all cores', subject, { ...load, behaviour: { ...behaviour, ...SHARED } }),
-      oursIn(`ours at ${PACED_PER_SECOND}/s, one core`, subject, {
+      ourSource('ours, one core', subject, load),
+      ourSource('ours, all cores', subject, { ...load, behaviour: { ...behaviour, ...SHARED } }),
+      ourSource(`ours at ${PACED_PER_SECOND}/s, one core`, subject, {
         ...load,
         options: { rate: PACED_PER_SECOND },
       }),
-      oursIn(`ours at ${PACED_PER_SECOND}/s, all cores`, subject, {
+      ourSource(`ours at ${PACED_PER_SECOND}/s, all cores`, subject, {
         connections: CONNECTIONS,
         behaviour: { ...behaviour, ...SHARED },
         options: { rate: PACED_PER_SECOND },
       }),
-      ...others.map((peer) => peerIn(peer, subject, load)),
+      ...others.map((peer) => peerSource(peer, subject, load)),
     ];
     const measured = await measureAll(sources, settings);
     return {

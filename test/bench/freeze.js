@@ -6,7 +6,7 @@
  * times, 1 / rate apart.
  *
  * It ignores the time to work off the backlog: with `rate` due and `capacity` possible per second, the last term becomes
- * (1 - p) P (1 - rate / capacity). The tool adds this time, so it counts as its error.
+ * (1 - p) P (1 - rate / capacity). The tool's figures include this time, which counts as its error.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
 import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
@@ -25,14 +25,14 @@ const SHARES = /** @type {const} */ ({ p50: 0.5, p90: 0.9, p95: 0.95, p99: 0.99 
 const JUDGED = /** @type {const} */ (['p90', 'p95', 'p99']);
 const TOLERANCE = 0.02;
 /** Fewer would make the percentiles unreliable. */
-const LEAST_PERIODS = 4;
+const MIN_PERIODS = 4;
 
 /** @typedef {Record<keyof typeof SHARES, number | null>} Percentiles ms */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   const { runs, seconds } = settings;
-  const periods = Math.max(LEAST_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
+  const periods = Math.max(MIN_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
     /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */
@@ -40,7 +40,7 @@ export async function run(settings) {
     for (const rate of RATES) {
       const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
       const measured = await measureInTurn(here, settings, `${rate}/s`);
-      rows.push({ rate, who: 'closed form', runs: [truthOf(rate, periods)] }, ...measured);
+      rows.push({ rate, who: 'exact value', runs: [truthOf(rate, periods)] }, ...measured);
     }
     return {
       question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
@@ -115,6 +115,6 @@ function figuresOf(rate, who, all, truth) {
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
   const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
-  const error = who === 'closed form' ? '' : `${(worst * 100).toFixed(1)} %`;
+  const error = who === 'exact value' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
 }

@@ -53,7 +53,7 @@ function steps({ from, to, count }) {
  * @returns {Judgement} inconclusive: not proven, although the limit is clear; borderline: not proven, and the limit is close; unknown: the true value is unknown
  */
 export function judgeVerdict({ figure, limit }, verdict, truth, isLowerBound = false) {
-  /** Above 1: the requirement is kept. */
+  /** Above 1: the requirement is met. */
   const margin = figure === 'rate' ? truth / limit : limit / truth;
   if (verdict === 'met') return margin < 1 / (1 + TOLERANCE) ? 'false pass' : 'correct';
   if (isLowerBound && margin < 1) return 'unknown';

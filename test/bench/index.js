@@ -5,7 +5,7 @@
  * @property {number} runs measurements of each figure; the table has their median
  * @property {number} seconds of each measurement
  * @property {number} requests of the memory bench's longest run
- * @property {(text: string) => void} say progress
+ * @property {(text: string) => void} log progress
  */
 /**
  * @typedef {object} Report plain data, written to results/NAME.json

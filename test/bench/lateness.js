@@ -29,7 +29,7 @@ const RATES = [20, 100, 1000, 10_000];
 const GOAL_RATES = [100, 1000, 10_000];
 const MODES = ['auto', 'spin', 'sleep'];
 const CONNECTIONS = 10;
-const LEAST_SAMPLES = 200;
+const MIN_SAMPLES = 200;
 const PROMPT = 0.01;
 const BEST = { p50: 0.05, p99: 0.3 };
 const AUTO_P99 = 1;
@@ -56,7 +56,7 @@ export async function run(settings) {
       // With fewer samples, the p99 would be the maximum.
       const sources = await sourcesAt(rate, {
         subject,
-        seconds: Math.max(settings.seconds, LEAST_SAMPLES / rate),
+        seconds: Math.max(settings.seconds, MIN_SAMPLES / rate),
       });
       const measured = await measureInTurn(sources, settings, `${rate}/s`);
       rows.push(...measured.map((row) => ({ ...row, rate })));
@@ -195,7 +195,7 @@ function figuresOf(row) {
 }
 
 /**
- * Judges the mode of ours that is closest to both goals. If the machine itself misses a goal, the cell compares with the
+ * Judges our mode that comes closest to both goals. If the machine itself misses a goal, the cell compares with the
  * machine.
  * @param {Row} row
  * @param {Row[]} rows

@@ -23,10 +23,10 @@ const SETUP_REQUESTS = 1;
 const GOAL_RATIO = 1.1;
 
 /** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool reports it, and as measured at the target */
-/** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} Way */
+/** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} OutputMode */
 
-/** The first is the baseline. @type {Way[]} */
-const WAYS = [
+/** The first is the baseline. @type {OutputMode[]} */
+const OUTPUT_MODES = [
   { who: 'no output (--quiet)', flags: () => ['--quiet'], onTerminal: false },
   { who: 'a line every 5 s', flags: () => [], onTerminal: false },
   { who: 'live view on a terminal', flags: () => [], onTerminal: true, judged: true },
@@ -43,8 +43,11 @@ const WAYS = [
 /** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
   return withSubject(async (subject) => {
-    const ways = WAYS.map((way) => ({ ...way, measure: () => measure(subject, settings.seconds, way) }));
-    const measured = await measureInTurn(ways, settings);
+    const modes = OUTPUT_MODES.map((mode) => ({
+      ...mode,
+      measure: () => measure(subject, settings.seconds, mode),
+    }));
+    const measured = await measureInTurn(modes, settings);
     return {
       question: `Send lag and lateness in ms at ${RATE}/s while progress is shown: ${CONNECTIONS} connections, tool and target on one core each`,
       columns: ['output', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
@@ -55,7 +58,7 @@ export async function run(settings) {
   });
 }
 
-/** @param {Subject} subject @param {number} seconds @param {Way} way @returns {Promise<Run>} */
+/** @param {Subject} subject @param {number} seconds @param {OutputMode} mode @returns {Promise<Run>} */
 function measure(subject, seconds, { flags, onTerminal }) {
   const { folder, response, cert, issuer } = subject;
   return withTarget({ bodyFile: response, record: true, skip: SETUP_REQUESTS }, async (target) => {
@@ -81,7 +84,7 @@ function quoted(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** @param {Way & {runs: Run[]}} way @param {Run[]} base */
+/** @param {OutputMode & {runs: Run[]}} mode @param {Run[]} base */
 function figuresOf({ who, runs, judged = false }, base) {
   const of = (/** @type {keyof Run} */ key) => median(runs.map((one) => one[key]));
   const ratio = (/** @type {keyof Run} */ key) => median(runs.map((one, i) => one[key] / base[i][key]));

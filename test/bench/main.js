@@ -82,10 +82,10 @@ async function runAll(names, { runs, seconds, requests }) {
 async function runBench(name, settings) {
   const { run } = await benches[name].load();
   const begun = performance.now();
-  const say = (/** @type {string} */ text) =>
+  const log = (/** @type {string} */ text) =>
     void process.stderr.write(`${name}, ${Math.round((performance.now() - begun) / 1000)} s: ${text}\n`);
   const machine = describeMachine();
-  const report = { bench: name, ...settings, ...(await run({ ...settings, say })), machine };
+  const report = { bench: name, ...settings, ...(await run({ ...settings, log })), machine };
   mkdirSync(RESULTS, { recursive: true });
   const file = resultFile(name);
   write(file, report);

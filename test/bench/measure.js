@@ -4,7 +4,7 @@ import { runOcsp } from './ours.js';
 import { peers } from './peers/index.js';
 import { OCSP_REQUEST } from './subject.js';
 import { withTarget } from './target/start.js';
-import { withWire } from './wire.js';
+import { withCapture } from './wire.js';
 
 /** @import { Measured } from './ours.js' */
 /** @import { Figures, Job, Peer } from './peers/peer.js' */
@@ -50,7 +50,7 @@ export function measureOnWire(subject, behaviour, load, options) {
   const own = { ...behaviourFor(subject, behaviour, OUR_SETUP_REQUESTS), record: false };
   return withTarget(own, async ({ url }) => {
     const work = () => runOurs(subject, url, { behaviour, load, options });
-    const { value, exchanges } = await withWire(url, work);
+    const { value, exchanges } = await withCapture(url, work);
     const beginNs = BigInt(/** @type {string} */ (value.result.startedAtMonotonicNs));
     return { ...value, exchanges: exchanges.filter(({ requestAtNs }) => requestAtNs >= beginNs) };
   });

@@ -17,7 +17,7 @@ import { startWatched, startWatchedOcsp } from './watched.js';
 
 const GOAL_MB = 150;
 const CONNECTIONS = 10;
-const LONG_ANSWER_BYTES = 1_000_000;
+const LONG_RESPONSE_BYTES = 1_000_000;
 
 /** A million requests become due while almost none gets a response. */
 const BACKLOG = { rate: 200_000, duration: 5, timeout: 2 };
@@ -51,7 +51,7 @@ export async function run(settings) {
 /** @param {Authority} authority @param {{seconds: number, requests: number}} size @returns {Case[]} */
 function casesOf({ subject, longResponse }, { seconds, requests }) {
   const load = { concurrency: CONNECTIONS };
-  const answering = { bodyFile: subject.response };
+  const responding = { bodyFile: subject.response };
   /**
    * @param {TargetOptions} behaviour
    * @param {Record<string, string | number>} options
@@ -67,16 +67,16 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
     startWatched(['--input-type=module', '-e', script]).ended;
   return [
     { name: 'Node.js alone', hasGoal: false, measure: node(REST) },
-    { name: '1 request', hasGoal: true, measure: ours(answering, { requests: 1 }) },
+    { name: '1 request', hasGoal: true, measure: ours(responding, { requests: 1 }) },
     {
       name: `${requests.toLocaleString('en')} requests`,
       hasGoal: true,
-      measure: ours(answering, { requests }),
+      measure: ours(responding, { requests }),
     },
     {
       name: `plan of one hour, ended after ${seconds} s`,
       hasGoal: true,
-      measure: ours(answering, { rate: 1000, duration: '1h' }, async ({ stats }, { kill }) => {
+      measure: ours(responding, { rate: 1000, duration: '1h' }, async ({ stats }, { kill }) => {
         await until(async () => (await stats()).requests > 100);
         await sleep(seconds * 1000);
         kill('SIGINT');
@@ -85,7 +85,7 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
     {
       name: 'connections refused, backlog of a million',
       hasGoal: true,
-      measure: ours(answering, BACKLOG, async ({ stats, stop }) => {
+      measure: ours(responding, BACKLOG, async ({ stats, stop }) => {
         await until(async () => (await stats()).requests > 0);
         await stop();
       }),
@@ -93,19 +93,19 @@ function casesOf({ subject, longResponse }, { seconds, requests }) {
     {
       name: 'no responses, backlog of a million',
       hasGoal: true,
-      measure: ours({ ...answering, hangEvery: 1, skip: 1 }, BACKLOG),
+      measure: ours({ ...responding, hangEvery: 1, skip: 1 }, BACKLOG),
     },
     {
       name: 'responses of 1 MB',
       hasGoal: true,
-      measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { duration: seconds }),
+      measure: ours({ bodyFile: longResponse(LONG_RESPONSE_BYTES) }, { duration: seconds }),
     },
     {
       name: 'responses of 1 MB, 100 connections',
       hasGoal: false,
-      measure: ours({ bodyFile: longResponse(LONG_ANSWER_BYTES) }, { concurrency: 100, duration: seconds }),
+      measure: ours({ bodyFile: longResponse(LONG_RESPONSE_BYTES) }, { concurrency: 100, duration: seconds }),
     },
-    { name: 'two threads', hasGoal: false, measure: ours(answering, { threads: 2, duration: seconds }) },
+    { name: 'two threads', hasGoal: false, measure: ours(responding, { threads: 2, duration: seconds }) },
   ];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Skips a test file of the Go target without Linux and Go; on a CI machine that is an error.
+ * Skips a test file of the Go target if Linux or Go is missing; in CI, fails instead.
  */
 import { spawnSync } from 'node:child_process';
 

@@ -40,11 +40,11 @@ export function run(settings) {
     ];
     const raw = [];
     for (const { name, args, request, peer } of subjects) {
-      const isThere = (await peer.available()) !== null;
+      const isInstalled = (await peer.available()) !== null;
       const sources = [
-        oursOn(vault, [name, ...args], settings.seconds),
-        fetchOn(vault, request, settings.seconds),
-        ...(isThere ? [peerOn(peer, vault, request, settings.seconds)] : []),
+        ourSource(vault, [name, ...args], settings.seconds),
+        fetchSource(vault, request, settings.seconds),
+        ...(isInstalled ? [peerSource(peer, vault, request, settings.seconds)] : []),
       ];
       raw.push({ name, rows: await measureInTurn(sources, settings, name) });
     }
@@ -86,7 +86,7 @@ async function ocspOf({ url, cert, issuer, folder }) {
 }
 
 /** @param {Vault} vault @param {string[]} args @param {number} seconds @returns {Source} */
-function oursOn({ url, token }, args, seconds) {
+function ourSource({ url, token }, args, seconds) {
   const load = { concurrency: CONCURRENCY, duration: seconds, warmup: WARMUP_SECONDS, format: 'json' };
   const flags = Object.entries(load).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const measure = async () => {
@@ -102,7 +102,7 @@ function oursOn({ url, token }, args, seconds) {
 }
 
 /** @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
-function fetchOn({ token }, { url, bodyFile, contentType }, seconds) {
+function fetchSource({ token }, { url, bodyFile, contentType }, seconds) {
   const body = readFileSync(bodyFile).toString('base64');
   const job = { url, headers: { 'Content-Type': contentType }, body, concurrency: CONCURRENCY };
   const given = JSON.stringify({ ...job, seconds, warmupSeconds: WARMUP_SECONDS });
@@ -116,7 +116,7 @@ function fetchOn({ token }, { url, bodyFile, contentType }, seconds) {
 }
 
 /** @param {Peer} peer @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
-function peerOn(peer, { folder }, request, seconds) {
+function peerSource(peer, { folder }, request, seconds) {
   const job = { ...request, folder, connections: CONCURRENCY, cores: null };
   const measure = async () => {
     // Ours has a warm-up; the peer does not.

@@ -6,14 +6,14 @@ const TICKS_PER_SECOND = 100;
 const MB = 1e6;
 
 /**
- * @typedef {object} Taken
+ * @typedef {object} Usage
  * @property {number} processes
  * @property {number} residentMb megabytes (10^6 bytes) in memory now, summed; shared memory counts for each process
  * @property {number} highestMb the highest peak of a single process so far
  * @property {number} cpuSeconds user and system time, including finished threads and awaited children
  */
 
-/** @param {number} pid @returns {Taken | null} null: it has exited */
+/** @param {number} pid @returns {Usage | null} null: it has exited */
 export function readTree(pid) {
   const own = readProcess(pid);
   if (own === null) return null;

@@ -40,13 +40,13 @@ describe('memory and CPU time of a process tree', options, () => {
   });
 });
 
-/** @param {string} script that says something when it is ready @param {(pid: number) => void} look */
-async function withNode(script, look) {
+/** @param {string} script that prints something when it is ready @param {(pid: number) => void} inspect */
+async function withNode(script, inspect) {
   const child = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   await once(child.stdout, 'data');
   try {
-    look(/** @type {number} */ (child.pid));
+    inspect(/** @type {number} */ (child.pid));
   } finally {
     child.stdin.end();
     await ended;

@@ -48,7 +48,7 @@ const REQUIREMENTS = { 'errors<0.1%': 'not met', 'errors<40%': 'met' };
 const OCSP_REQUIREMENTS = { 'errors<30%': 'met', 'p50<1s': 'met' };
 
 /** @param {Settings} settings @returns {Promise<Report>} */
-export async function run({ seconds, say }) {
+export async function run({ seconds, log }) {
   const vault = await startVault({ storage: 'file' });
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-soak-'));
   try {
@@ -78,9 +78,9 @@ export async function run({ seconds, say }) {
     /** @type {Promise<number>} */
     const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code ?? -1)));
     const memory = sampleMemory(/** @type {number} */ (child.pid), ended);
-    await disturb(vault, { seconds, token, say, ended });
+    await disturb(vault, { seconds, token, log, ended });
     const code = await ended;
-    say(`The run ended with exit code ${code}; its files are in ${folder}.`);
+    log(`The run ended with exit code ${code}; its files are in ${folder}.`);
     const result = /** @type {Result} */ (readResult(out));
     return reportOf({ seconds, code, result, memory: await memory, audited: await countAudited(auditLog) });
   } finally {
@@ -127,9 +127,9 @@ function scenarioOf(seconds) {
 
 /**
  * @param {RunningVault} vault
- * @param {{seconds: number, token: string, say: (text: string) => void, ended: Promise<number>}} options
+ * @param {{seconds: number, token: string, log: (text: string) => void, ended: Promise<number>}} options
  */
-async function disturb(vault, { seconds, token, say, ended }) {
+async function disturb(vault, { seconds, token, log, ended }) {
   const begun = performance.now();
   /** @type {[share: number, what: string, action: () => Promise<void>][]} */
   const events = [
@@ -141,7 +141,7 @@ async function disturb(vault, { seconds, token, say, ended }) {
   for (const [share, what, action] of events) {
     const waitMs = share * seconds * 1000 - (performance.now() - begun);
     if ((await Promise.race([ended, sleep(waitMs, null)])) !== null) return;
-    say(`${Math.round(share * seconds)} s: ${what}`);
+    log(`${Math.round(share * seconds)} s: ${what}`);
     await action();
   }
 }
@@ -256,9 +256,9 @@ function unaccounted({ planned, sent, dropped, neverSent }) {
  */
 function balance(name, { operations }, audited) {
   const { totals, outcomes } = operations[name];
-  const answered = totals.succeeded + (outcomes.permission_denied ?? 0);
-  const logged = audited - answered;
-  const unlogged = totals.sent - answered;
+  const responded = totals.succeeded + (outcomes.permission_denied ?? 0);
+  const logged = audited - responded;
+  const unlogged = totals.sent - responded;
   return { name, logged, unlogged, isBalanced: logged >= 0 && logged <= unlogged + MAX_OTHER_CALLS };
 }
 

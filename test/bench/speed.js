@@ -5,7 +5,14 @@
  * Ours with two sender threads has all processors but the target's. On a machine with two processors both threads share one,
  * so they cannot be faster; but the merged counts of requests, successes and all histograms must equal the target's.
  */
-import { checkedPerSecond, closedLoopRows, measureAll, oursIn, peerIn, ratioTo } from './closed-loop.js';
+import {
+  checkedPerSecond,
+  closedLoopRows,
+  measureAll,
+  ourSource,
+  peerSource,
+  ratioTo,
+} from './closed-loop.js';
 import { verdictOn } from './in-turn.js';
 import { describePeers, presentPeers } from './measure.js';
 import { median } from './statistics.js';
@@ -23,9 +30,9 @@ export async function run(settings) {
   return withSubject(async (subject) => {
     const load = { connections: CONNECTIONS, oneCore: true };
     const sources = [
-      oursIn('ours', subject, load),
-      oursIn('ours, two threads', subject, { connections: CONNECTIONS, options: { threads: 2 } }),
-      ...(await presentPeers()).map((peer) => peerIn(peer, subject, load)),
+      ourSource('ours', subject, load),
+      ourSource('ours, two threads', subject, { connections: CONNECTIONS, options: { threads: 2 } }),
+      ...(await presentPeers()).map((peer) => peerSource(peer, subject, load)),
     ];
     const measured = await measureAll(sources, settings);
     const [ours] = measured;

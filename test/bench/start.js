@@ -6,7 +6,7 @@ import { median } from './statistics.js';
 /** @import { Report, Settings } from './index.js' */
 
 /** Starts are short, so a run has several. */
-const TIMES_A_RUN = 4;
+const STARTS_PER_RUN = 4;
 const GOAL_MS = 200;
 
 /** @type {{name: string, args: string[]}[]} */
@@ -19,16 +19,16 @@ const COMMANDS = [
 ];
 
 /** @param {Settings} settings @returns {Promise<Report>} */
-export async function run({ runs, say }) {
+export async function run({ runs, log }) {
   const rows = COMMANDS.map(({ name }) => ({ name, runs: /** @type {number[]} */ ([]) }));
-  for (let i = 0; i < runs * TIMES_A_RUN; i++) {
+  for (let i = 0; i < runs * STARTS_PER_RUN; i++) {
     for (const [k, { args }] of COMMANDS.entries()) rows[k].runs.push(startMs(args));
   }
-  say(`${runs * TIMES_A_RUN} starts of each`);
+  log(`${runs * STARTS_PER_RUN} starts of each`);
   const [bare] = rows;
   return {
     question: 'Time from process start to exit, in ms',
-    basis: `medians of ${runs * TIMES_A_RUN} starts`,
+    basis: `medians of ${runs * STARTS_PER_RUN} starts`,
     columns: ['command', 'median', 'highest', 'ratio to bare node', 'goal', 'met'],
     rows: rows.map(({ name, runs: all }, i) => {
       const verdict = i === 0 ? ['', ''] : [`< ${GOAL_MS}`, median(all) < GOAL_MS ? 'yes' : 'no'];

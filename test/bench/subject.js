@@ -44,7 +44,7 @@ async function makeSubject(folder) {
     const [ca] = readCertificates(Buffer.from(server.caPem), 'the issuer');
     const certId = await createCertId({ issuerDer: ca.der, serial: leaf.serial, hash: 'sha1' });
     const request = await buildOcspRequest({ certId });
-    const answer = await fetch(`${server.url}/v1/pki_int/ocsp`, {
+    const ocsp = await fetch(`${server.url}/v1/pki_int/ocsp`, {
       method: 'POST',
       headers: { 'Content-Type': OCSP_REQUEST },
       body: new Uint8Array(request),
@@ -58,7 +58,7 @@ async function makeSubject(folder) {
       cert: file('leaf.pem', data.certificate),
       issuer: file('issuer.pem', server.caPem),
       request: file('request.der', request),
-      response: file('response.der', new Uint8Array(await answer.arrayBuffer())),
+      response: file('response.der', new Uint8Array(await ocsp.arrayBuffer())),
     };
   } finally {
     await server.close();

@@ -15,7 +15,7 @@ import { withTarget } from './target/start.js';
 const ns = (ms) => ms * 1e6;
 
 /** @param {string} url @param {number} count at once, on a connection each */
-const ask = (url, count) =>
+const post = (url, count) =>
   Promise.all(Array.from({ length: count }, () => fetch(url, { method: 'POST', body: 'question' })));
 
 /** @param {number[]} values */
@@ -74,7 +74,7 @@ describe('the target of the benches', () => {
 
   it('responds after the delay', () =>
     withTarget({ ...CALM, delayMs: 20.5 }, async ({ url, stats }) => {
-      await ask(url, 5);
+      await post(url, 5);
       const { heldNs, lateNs } = await stats();
       assert.ok(Number(lateNs?.p50) >= 0);
       // Without its own lateness, each response was due 20.5 ms after its request.
@@ -83,7 +83,7 @@ describe('the target of the benches', () => {
 
   it('as a single server, handles simultaneous requests one at a time', () =>
     withTarget({ ...CALM, serviceMs: 10 }, async ({ url, stats, arrivals }) => {
-      await ask(url, 6);
+      await post(url, 6);
       const spreads = await stats();
       const { atNs } = await arrivals();
       let busyUntil = 0;
@@ -96,12 +96,12 @@ describe('the target of the benches', () => {
 
   it('sends no response during a freeze, and all of them afterwards', () =>
     withTarget({ ...CALM, freezeEveryMs: 400, freezeForMs: 200 }, async ({ url, stats, arrivals }) => {
-      const asked = [];
+      const posted = [];
       for (let i = 0; i < 100; i++) {
-        asked.push(ask(url, 1));
+        posted.push(post(url, 1));
         await sleep(10);
       }
-      await Promise.all(asked);
+      await Promise.all(posted);
       const spreads = await stats();
       const { atNs, heldNs } = await arrivals();
       const into = Array.from(atNs, (at) => Number(at - atNs[0]) % ns(400));
@@ -116,9 +116,9 @@ describe('the target of the benches', () => {
       const seen = [];
       for (let i = 0; i < 8; i++) {
         const signal = (i + 1) % 4 === 0 ? AbortSignal.timeout(200) : undefined;
-        const answer = await fetch(url, { signal }).catch(() => null);
-        seen.push(answer?.status ?? null);
-        await answer?.text();
+        const response = await fetch(url, { signal }).catch(() => null);
+        seen.push(response?.status ?? null);
+        await response?.text();
       }
       assert.deepEqual(seen, [200, 200, 200, null, 200, 200, 200, null]);
     }));
@@ -127,16 +127,16 @@ describe('the target of the benches', () => {
     withTarget(CALM, async ({ url, stats }) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
       await once(socket, 'connect');
-      let said = '';
+      let received = '';
       socket.setEncoding('latin1').on('data', (text) => {
-        said += text;
+        received += text;
       });
       const request = 'POST / HTTP/1.1\r\nHost: x\r\ncontent-LENGTH: 4\r\n\r\nabcd';
       for (const piece of [request.slice(0, 9), request.slice(9, 50), `${request.slice(50)}${request}`]) {
         socket.write(piece);
         await sleep(20);
       }
-      while (said.split('HTTP/1.1 200 OK').length < 3) await once(socket, 'data');
+      while (received.split('HTTP/1.1 200 OK').length < 3) await once(socket, 'data');
       assert.equal((await stats()).requests, 2);
       socket.destroy();
     }));

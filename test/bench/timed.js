@@ -36,16 +36,16 @@ export async function runTimed(command, { env = {}, cores = null, limitSeconds =
   };
   const limit = setTimeout(kill, limitSeconds * 1000);
   process.once('exit', kill);
-  const said = ['', '', ''];
+  const outputs = ['', '', ''];
   for (const [i, stream] of child.stdio.slice(1).entries()) {
     /** @type {Readable} */ (stream).setEncoding('utf8').on('data', (text) => {
-      said[i] += text;
+      outputs[i] += text;
     });
   }
   const [code, signal] = await once(child, 'close');
   clearTimeout(limit);
   process.removeListener('exit', kill);
-  const [stdout, stderr, times] = said;
+  const [stdout, stderr, times] = outputs;
   if (signal !== null)
     throw new Error(`${command[0]} was killed by ${signal} after ${limitSeconds} s: ${stderr}`);
   return { stdout, stderr, code, cpuSeconds: readTimes(times) };

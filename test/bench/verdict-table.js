@@ -29,8 +29,8 @@ export const COLUMNS = [
 
 const FIGURES = /** @type {const} */ (['p50', 'p95', 'p99', 'max', 'rate']);
 /** The figures whose bars must contain the true value; a maximum is one request. */
-const BARRED = new Set(['p50', 'p95', 'p99']);
-const GOAL_HELD = 0.95;
+const WITH_BAR_GOAL = new Set(['p50', 'p95', 'p99']);
+const GOAL_CONTAINED = 0.95;
 
 /** @param {string} machine @param {MeasuredRun[]} runs */
 export function rowsOf(machine, runs) {
@@ -38,8 +38,8 @@ export function rowsOf(machine, runs) {
     const bars = barCells(figure, runs);
     const requirements = requirementCells(figure, runs);
     const isTrue = requirements.falsePasses + requirements.falseFails === 0;
-    const isHeld = !BARRED.has(figure) || (bars.held ?? 0) >= GOAL_HELD;
-    const goal = BARRED.has(figure) ? `${GOAL_HELD * 100} % contain, none false` : 'none false';
+    const isHeld = !WITH_BAR_GOAL.has(figure) || (bars.held ?? 0) >= GOAL_CONTAINED;
+    const goal = WITH_BAR_GOAL.has(figure) ? `${GOAL_CONTAINED * 100} % contain, none false` : 'none false';
     return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
   });
 }

@@ -38,10 +38,10 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);
   const limit = setTimeout(kill, limitSeconds * 1000);
-  const said = { stdout: '', stderr: '' };
+  const output = { stdout: '', stderr: '' };
   for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
     child[name].setEncoding('utf8').on('data', (text) => {
-      said[name] += text;
+      output[name] += text;
     });
   }
   let peakMb = 0;
@@ -57,7 +57,7 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
     clearTimeout(limit);
     process.removeListener('exit', kill);
     if (signal === 'SIGKILL') throw new Error(`${args.join(' ')} did not exit within ${limitSeconds} s`);
-    return { ...said, code, peakMb };
+    return { ...output, code, peakMb };
   });
   return { pid, kill: (signal) => void child.kill(signal), ended };
 }

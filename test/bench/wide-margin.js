@@ -40,7 +40,7 @@ export function run(settings) {
       ...about,
       measure: async (/** @type {number} */ i) => {
         const one = await withHogs(about.hogs, () => measure(vault, about.operation, args));
-        settings.say(`${about.machine}, ${about.operation}, run ${i + 1}: ${textOf(one)}`);
+        settings.log(`${about.machine}, ${about.operation}, run ${i + 1}: ${textOf(one)}`);
         return one;
       },
     }));

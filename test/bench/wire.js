@@ -28,7 +28,7 @@ export function requireRoot(bench) {
  * @returns {Promise<{value: T, exchanges: Exchange[]}>} `exchanges` in order of the requests
  * @throws {Error} if the kernel dropped packets
  */
-export async function withWire(url, work) {
+export async function withCapture(url, work) {
   const { wire } = await buildTarget();
   const child = spawn(wire, ['-port', new URL(url).port], { stdio: ['pipe', 'pipe', 'pipe'] });
   /** @type {Buffer[]} */

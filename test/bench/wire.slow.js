@@ -6,12 +6,12 @@ import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTarget } from './target/start.js';
-import { withWire } from './wire.js';
+import { withCapture } from './wire.js';
 
 /** @import { Exchange } from './wire.js' */
 
 const CALM = { record: true, spin: false, cores: null };
-const skip = process.getuid?.() === 0 ? false : 'a capture of packets needs root';
+const skip = process.getuid?.() === 0 ? false : 'packet capture needs root';
 
 /** @param {Exchange} exchange @returns {number} ms */
 const onWireMs = ({ requestAtNs, responseAtNs }) => Number((responseAtNs ?? 0n) - requestAtNs) / 1e6;
@@ -28,7 +28,7 @@ describe('packet capture', { skip }, () => {
     withTarget({ ...CALM, delayMs: 10 }, async ({ url, arrivals }) => {
       const agents = Array.from({ length: 3 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
       const before = process.hrtime.bigint();
-      const { exchanges } = await withWire(url, () =>
+      const { exchanges } = await withCapture(url, () =>
         Promise.all(
           agents.map(async (agent) => {
             for (let i = 0; i < 4; i++) await post(url, agent);
@@ -41,7 +41,7 @@ describe('packet capture', { skip }, () => {
       assert.equal(new Set(exchanges.map(({ port }) => port)).size, 3);
       const { heldNs } = await arrivals();
       const held = Array.from(heldNs, (ns) => Number(ns) / 1e6).sort((a, b) => a - b);
-      // The target takes its time stamps beside the wire, and may lose its processor in between.
+      // The target takes its timestamps in its own process, not on the wire, and may lose its processor in between.
       for (const [i, ms] of exchanges
         .map(onWireMs)
         .sort((a, b) => a - b)
@@ -52,7 +52,7 @@ describe('packet capture', { skip }, () => {
 
   it('times a fragmented request from its last fragment; a missing response is null', () =>
     withTarget({ ...CALM, hangEvery: 2 }, async ({ url }) => {
-      const { exchanges } = await withWire(url, async () => {
+      const { exchanges } = await withCapture(url, async () => {
         const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
         await once(socket, 'connect');
         socket.write('POST / HTTP/1.1\r\nHost: x\r\n');
@@ -73,7 +73,7 @@ describe('packet capture', { skip }, () => {
   it('stops if the measured work throws', () =>
     withTarget(CALM, ({ url }) =>
       assert.rejects(
-        withWire(url, () => Promise.reject(new Error('no luck'))),
+        withCapture(url, () => Promise.reject(new Error('no luck'))),
         /no luck/,
       ),
     ));

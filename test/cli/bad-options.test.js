@@ -75,7 +75,7 @@ const TABLE = [
     'issue --out -',
     /--out - names no file\. Leave it out: standard output always gets the result, as --format/,
   ],
-  ['issue --out test', /--out test cannot be written: it is a folder\. Use the name of a file in it\./],
+  ['issue --out test', /--out test cannot be written: it is a directory\. Use the name of a file in it\./],
   ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],
   [
     'issue --require p99<1s --require rate>=fast',

@@ -18,7 +18,7 @@ test('a failing output is reported, and the others are written', async (t) => {
   assertDone(ended, 1);
   assert.match(
     ended.stderr,
-    /^vault-pki-load: --out .*gone\/r\.json cannot be written: its folder was not found\./m,
+    /^vault-pki-load: --out .*gone\/r\.json cannot be written: its directory was not found\./m,
   );
   assert.match(ended.stdout, /^ {2}[\d,]+ of [\d,]+ .* good/m);
   assert.ok(rightResult(readFileSync(there, 'utf8')).totals.succeeded > 0);

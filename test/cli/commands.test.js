@@ -76,15 +76,19 @@ describe('on a separate server', () => {
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp][]} */
   const OUTS = [
-    ['no folder', (path) => `${path('nope')}/r.json`, /--out .* cannot be written: its folder was not found/],
-    ['a folder', () => '/tmp', /--out \/tmp cannot be written: it is a folder/],
+    [
+      'no folder',
+      (path) => `${path('nope')}/r.json`,
+      /--out .* cannot be written: its directory was not found/,
+    ],
+    ['a folder', () => '/tmp', /--out \/tmp cannot be written: it is a directory/],
     ['no extension', (path) => path('result'), /has no extension to select a format/],
     [
       'an unknown extension',
       (path) => path('r.xls'),
       /has the unknown extension "\.xls".*Use one of \.txt, \.json/,
     ],
-    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its folder is a file/],
+    ['a file', (path) => `${path('f', '')}/r.json`, /--out .*: its directory is a file/],
   ];
   for (const [what, where, message] of OUTS) {
     test(`reports an --out that cannot be written (${what}) before sending`, async (t) => {
@@ -97,12 +101,12 @@ describe('on a separate server', () => {
     const folder = scratch(t)('nope');
     const keep = (/** @type {string} */ file) => refuse(['issue', '--keep', file], { env });
     assertRefused(await keep(`${folder}/k`), /--keep .* cannot be written to: /);
-    assertRefused(await keep('/tmp'), /--keep \/tmp cannot be written to: it is a folder/);
+    assertRefused(await keep('/tmp'), /--keep \/tmp cannot be written to: it is a directory/);
     assert.equal(existsSync(folder), false);
     const ended = await refuse(['ocsp', ...EC, '--github-summary'], {
       env: { ...env, GITHUB_STEP_SUMMARY: '/nonexistent/s.md' },
     });
-    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its folder was not found/);
+    assertRefused(ended, /The file in GITHUB_STEP_SUMMARY cannot be written: its directory was not found/);
   });
 
   /** @type {[string[], RegExp, number][]} what the target or its operator has to change */

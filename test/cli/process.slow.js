@@ -78,7 +78,7 @@ describe('one line, exit code 1, and the result on standard output:', {
       `ln -s /dev/full full.json; ${RUN} --out full.json`,
       /full\.json .*: the disk is full\. Free/,
     ],
-    ['an unread pipe', `mkfifo p.json; ${RUN} --out p.json`, /p\.json .*: nothing reads the pipe\./],
+    ['an unread pipe', `mkfifo p.json; ${RUN} --out p.json`, /p\.json .*: no process is reading the pipe\./],
   ];
   for (const [what, line, message] of TABLE) {
     test(what, async (t) => {

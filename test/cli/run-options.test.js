@@ -98,14 +98,18 @@ describe('reports before the run an output that cannot be written:', () => {
 
   /** @type {[string, (path: (name: string, content?: string) => string) => string, RegExp | null][]} */
   const SUMMARIES = [
-    ['without folder', (path) => path('nope/s.md'), /^The file in GITHUB_STEP_SUMMARY cannot .*: its folder/],
     [
-      'that is a folder',
+      'without folder',
+      (path) => path('nope/s.md'),
+      /^The file in GITHUB_STEP_SUMMARY cannot .*: its directory/,
+    ],
+    [
+      'that is a directory',
       (path) => {
         mkdirSync(path('s.md'));
         return path('s.md');
       },
-      /^The file in GITHUB_STEP_SUMMARY cannot be written: it is a folder/,
+      /^The file in GITHUB_STEP_SUMMARY cannot be written: it is a directory/,
     ],
     ['that does not exist yet', (path) => path('s.md'), null],
     ['that exists', (path) => path('s.md', '# x\n'), null],

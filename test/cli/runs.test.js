@@ -169,10 +169,10 @@ describe('an output that cannot be written', () => {
   }
 
   test('is reported for each output', async () => {
-    const other = usageError('cannot_write', '--out r.md cannot be written: it is a folder.');
+    const other = usageError('cannot_write', '--out r.md cannot be written: it is a directory.');
     const { code, did } = stage([MET], { failures: [CANNOT_WRITE, other] });
     await assert.rejects(code, CANNOT_WRITE);
-    assert.equal(did.at(-1), 'warning: --out r.md cannot be written: it is a folder.');
+    assert.equal(did.at(-1), 'warning: --out r.md cannot be written: it is a directory.');
   });
 
   test('between runs is retried, not reported', async (t) => {

@@ -8,12 +8,18 @@ const HERE = fileURLToPath(import.meta.url);
 
 /** @type {[string, string, string, RegExp, RegExp][]} what, path, code, why, remedy */
 const TABLE = [
-  ['a missing folder', `${HERE}-nope/r.json`, 'ENOENT', /^its folder was not found$/, /folder/],
-  ['a folder without files', `${dirname(HERE)}/r.json`, 'ENOENT', /^no file can be created there$/, /folder/],
+  ['a missing folder', `${HERE}-nope/r.json`, 'ENOENT', /^its directory was not found$/, /directory/],
+  [
+    'a folder without files',
+    `${dirname(HERE)}/r.json`,
+    'ENOENT',
+    /^no file can be created there$/,
+    /directory/,
+  ],
   ['a full disk', HERE, 'ENOSPC', /^the disk is full$/, /Free some space/],
   ['a limit', HERE, 'EFBIG', /^file too large$/, /ulimit -f/],
-  ['a read-only disk', HERE, 'EROFS', /^read-only file system$/, /writable folder/],
-  ['an unknown code', HERE, 'EWHAT', /^EWHAT$/, /writable folder/],
+  ['a read-only disk', HERE, 'EROFS', /^read-only file system$/, /writable directory/],
+  ['an unknown code', HERE, 'EWHAT', /^EWHAT$/, /writable directory/],
 ];
 for (const [what, path, code, why, remedy] of TABLE) {
   test(`${what} (${code})`, () => {

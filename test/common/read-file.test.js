@@ -22,7 +22,7 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
   const REFUSED = [
     ['a device', '/dev/zero', {}, /^f is a device, a pipe, a socket or a kernel file\.$/],
     ['the environment of the process', '/proc/self/environ', {}, /^f is a device, .* or a kernel file\.$/],
-    ['a folder', folder, {}, /^f is a folder\.$/],
+    ['a folder', folder, {}, /^f is a directory\.$/],
     ['a missing file', at('none'), {}, /^f was not found\.$/],
     ['a pipe, unless it may be one', at('fifo'), { mayBePipe: false }, /^f is a device, a pipe/],
   ];

@@ -88,7 +88,7 @@ test('a link that another user created is not followed', (t) => {
     const { why, remedy } = fileFault(planted, error);
     return (
       `${why}. ${remedy}` ===
-      'its path has a link that another user created. Remove the link, or use a folder of your own.'
+      'its path has a link that another user created. Remove the link, or use a directory of your own.'
     );
   };
   assert.throws(() => tryWhole(planted), isRefused);

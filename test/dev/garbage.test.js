@@ -65,7 +65,7 @@ it('any bytes as the body of any write: status below 500, except for unparsable 
   await fc.assert(property);
 });
 
-it('any path with any method', async () => {
+it('any path with any method: status below 500', async () => {
   const tail = fc.oneof(
     fc.webPath(),
     fc.string().map(encodeURIComponent),
@@ -81,7 +81,7 @@ it('any path with any method', async () => {
   await fc.assert(property);
 });
 
-it('any bytes instead of HTTP', async () => {
+it('any bytes instead of HTTP: the server keeps running', async () => {
   const bytes = fc.uint8Array({ maxLength: 200 });
   const property = fc.asyncProperty(fc.constantFrom(...STARTS), bytes, async (head, rest) => {
     await sendRaw(Buffer.concat([Buffer.from(head), rest]));
@@ -89,7 +89,7 @@ it('any bytes instead of HTTP', async () => {
   await fc.assert(property);
 });
 
-it('a body that comes byte by byte takes no more memory', async () => {
+it('a body that arrives byte by byte takes no more memory', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');
   const { hostname, port } = new URL(server.url);

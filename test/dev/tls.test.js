@@ -18,7 +18,7 @@ function status(url, options) {
 }
 
 describe('HTTPS', () => {
-  it('is trusted only by its root, for localhost and the loopback addresses', async () => {
+  it('is trusted only with the root certificate, for localhost and the loopback addresses', async () => {
     const server = await createDevServer({ caKeyType: 'ec', tls: true });
     assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
     assert.equal(await status(server.url, { ca: server.rootPem }), 200);

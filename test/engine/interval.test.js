@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { intervalEvent, untilConnecting } from '../../src/engine/interval.js';
+import { intervalEvent, waitToConnect } from '../../src/engine/interval.js';
 
 /** @param {Partial<Parameters<typeof intervalEvent>[0]>} changes @param {number} elapsedMs */
 function eventAt(changes, elapsedMs) {
@@ -49,7 +49,7 @@ for (const [what, startAt, expected] of WAITS) {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2026-01-02T03:04:05.000Z') });
     /** @type {string[]} */
     const notices = [];
-    await untilConnecting(startAt, AbortSignal.abort(), (text) => notices.push(text));
+    await waitToConnect(startAt, AbortSignal.abort(), (text) => notices.push(text));
     assert.deepEqual(notices, expected);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { between } from '../../src/engine/watch/machine.js';
+import { diffReadings } from '../../src/engine/watch/machine.js';
 import { createWatch, mergeBacklogs, watchBacklog, watchReading } from '../../src/engine/watch/sender.js';
 
 /** What no counter has of the way from and to the wire. */
@@ -28,7 +28,7 @@ describe('the watch of a sender thread', () => {
     Object.assign(at, { now: 100, idle: 50, spun: 20, queued: 5 });
     watch.begin();
     Object.assign(at, { now: 1100, idle: 250, spun: 620, queued: 35 });
-    watch.rest();
+    watch.endSending();
     Object.assign(at, { now: 9000, idle: 1, spun: 9999, queued: 9999 });
     const { wallMs, busyMs, emptySpinMs, runQueueMs: waited } = watch.end();
     watch.close();
@@ -40,7 +40,7 @@ describe('the watch of a sender thread', () => {
 
   test('is zero if the measured part was never reached', () => {
     const { watch } = setUp();
-    watch.rest();
+    watch.endSending();
     const { wallMs, busyMs, gc } = watch.end();
     watch.close();
     assert.deepEqual([wallMs, busyMs, gc.count], [0, 0, 0]);
@@ -51,7 +51,7 @@ describe('the watch of a sender thread', () => {
     watch.begin();
     watch.nap(8);
     Object.assign(at, { idle: 85, now: 100 });
-    watch.rest();
+    watch.endSending();
     assert.equal(watch.end().busyMs, 5);
     watch.close();
   });
@@ -60,7 +60,7 @@ describe('the watch of a sender thread', () => {
     const { at, watch } = setUp({ hasRunQueue: false });
     watch.begin();
     at.now = 100;
-    watch.rest();
+    watch.endSending();
     assert.equal(watch.end().runQueueMs, null);
     watch.close();
   });
@@ -86,7 +86,7 @@ describe('the watch of a sender thread', () => {
       kept = Array.from({ length: 50_000 }, (_, k) => ({ i, k }));
       await turn();
     }
-    watch.rest();
+    watch.endSending();
     const { gc } = watch.end();
     watch.close();
     assert.equal(kept.length, 50_000);
@@ -262,7 +262,7 @@ describe('the machine between two readings', () => {
     pressureMs: 255,
   };
   test('has its idle share, pressure share and the CPU time of the process', () => {
-    assert.deepEqual(between(from, to), {
+    assert.deepEqual(diffReadings(from, to), {
       wallMs: 1000,
       processCpuMs: 500,
       cores: 2,
@@ -271,7 +271,7 @@ describe('the machine between two readings', () => {
     });
   });
   test('reports nothing over zero time', () => {
-    const { wallMs, idleShare, pressureShare } = between(to, to);
+    const { wallMs, idleShare, pressureShare } = diffReadings(to, to);
     assert.deepEqual(
       { wallMs, idleShare, pressureShare },
       { wallMs: 0, idleShare: null, pressureShare: null },

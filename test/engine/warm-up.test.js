@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { choosePacing } from '../../src/engine/pacing/alarm.js';
-import { redacted, warmUp } from '../../src/engine/warm-up.js';
+import { redactRequests, warmUp } from '../../src/engine/warm-up.js';
 import { load } from './load-plan.js';
 
 /** @import { ShardInput } from '../../src/engine/shard.js' */
@@ -50,7 +50,7 @@ describe('the warm-up', () => {
       { method: /** @type {const} */ ('PUT'), path: '/b', headers, body: Buffer.from('secret') },
       { method: /** @type {const} */ ('GET'), path: '/c', headers, body: null },
     ];
-    const request = redacted((index) => own[index % own.length]);
+    const request = redactRequests((index) => own[index % own.length]);
     const [text, bytes, none] = [request(0), request(1), request(2)];
     assert.deepEqual(text, {
       method: 'POST',

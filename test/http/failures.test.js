@@ -81,7 +81,7 @@ test('the meaning of answer_too_large states the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
     TRANSPORT_MEANINGS.answer_too_large,
-    `the target sent a response too large for this tool (under load ${limit})`,
+    `the target sent a response larger than this tool accepts (${limit} under load)`,
   );
 });
 

@@ -44,7 +44,7 @@ describe('loadTls', () => {
     assert.equal(connectOptions(undefined).rejectUnauthorized, true);
   });
 
-  test('CA file and CA folder are combined', () => {
+  test('CA file and CA directory are combined', () => {
     const tls = loadTls({ caCert: at('ca.pem'), caPath: at('cas') });
     assert.deepEqual(
       tls.ca?.map((pem) => pem.trim()),
@@ -68,7 +68,7 @@ describe('loadTls', () => {
   /** @type {[string, TlsFiles, string, RegExp][]} a name for a file is put below the folder */
   const wrong = [
     ['a CA file that is not there', { caCert: 'absent' }, 'cannot_read', /--ca-cert.*absent was not found/],
-    ['a CA file that is a folder', { caCert: 'cas' }, 'cannot_read', /is a folder/],
+    ['a CA file that is a directory', { caCert: 'cas' }, 'cannot_read', /is a directory/],
     ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
@@ -79,9 +79,9 @@ describe('loadTls', () => {
       /invalid certificate/,
     ],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
-    ['a CA folder that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a folder/],
-    ['a CA folder that is not there', { caPath: 'absent' }, 'cannot_read', /was not found/],
-    ['a CA folder without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
+    ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
+    ['a CA directory that is not there', { caPath: 'absent' }, 'cannot_read', /was not found/],
+    ['a CA directory without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
     ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
     ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],
     [

@@ -1,4 +1,4 @@
-/** What the live thread does, with outlets that remember instead of a terminal, files and servers. */
+/** What the live thread does, with outputs that remember instead of a terminal, files and servers. */
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
@@ -21,9 +21,9 @@ class Port extends EventEmitter {
 
 /**
  * @param {Partial<LoadPlan>} changes
- * @param {{requirements?: string[], outlets?: ('files' | 'server' | 'pusher')[]}} [options]
+ * @param {{requirements?: string[], outputs?: ('files' | 'server' | 'pusher')[]}} [options]
  */
-function stage(changes, { requirements = [], outlets = ['files', 'server', 'pusher'] } = {}) {
+function stage(changes, { requirements = [], outputs = ['files', 'server', 'pusher'] } = {}) {
   const run = startRun({ durationMs: 20_000, ...changes }, requirements);
   const updates = new EventEmitter();
   /** @type {string[]} */
@@ -52,7 +52,7 @@ function stage(changes, { requirements = [], outlets = ['files', 'server', 'push
     close: note('view closed'),
     settled: async () => {},
   };
-  const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outlets.includes(one);
+  const has = (/** @type {'files' | 'server' | 'pusher'} */ one) => outputs.includes(one);
   const settled = (/** @type {string} */ what) => async () => note(what)(null);
   const session = createLiveSession(
     { mix: MIX, load: run.start.plan.load, command: 'vault-pki-load x' },
@@ -144,7 +144,7 @@ describe('the live session', () => {
   });
 
   test('of several runs passes on the finished ones and writes the current one', async () => {
-    const { session, documents, kept, next, begin, report } = stage({}, { outlets: ['files'] });
+    const { session, documents, kept, next, begin, report } = stage({}, { outputs: ['files'] });
     const first = sampleResult([]);
     await session.finish(first);
     await session.next();
@@ -218,15 +218,15 @@ describe('the live session', () => {
     assert.deepEqual(said.slice(2), ['interval', 'files stopped', 'result', 'served']);
   });
 
-  test('builds no result without an outlet', async () => {
-    const { session, said, begin } = stage(CLOSED, { outlets: [] });
+  test('builds no result without an output', async () => {
+    const { session, said, begin } = stage(CLOSED, { outputs: [] });
     begin();
     session.event(interval());
     assert.deepEqual(said, ['start', 'interval']);
   });
 
   test('builds results for the view if there are requirements', async () => {
-    const { run, session, shown } = stage({}, { outlets: [], requirements: ['p99<1s'] });
+    const { run, session, shown } = stage({}, { outputs: [], requirements: ['p99<1s'] });
     session.event(run.start);
     session.begin(run.zero);
     assert.equal(shown[0].requirements[0].verdict, 'not proven');

@@ -15,7 +15,7 @@ import { createReceiver, createTime, numberOf, result, START_MS, settle } from '
 const URL_SHOWN = 'http://127.0.0.1:4318/v1/metrics';
 const REFUSED = targetError('connection_refused', 'http://127.0.0.1:4318 refused the connection.');
 
-const INTERNAL = 'The metrics were not sent because of an internal error. Please report it.';
+const INTERNAL = 'The metrics were not sent because of an internal error. Please report this bug.';
 const NOT_TAKEN = `${URL_SHOWN} did not accept the metrics:`;
 const LOST = `The last metrics of a run were not delivered to ${URL_SHOWN}.`;
 
@@ -81,12 +81,12 @@ describe('pushes', () => {
 
 /** @type {[string, Reply[], number, number[]][]} what, replies, seconds, when pushes go out (ms) */
 const PACE = [
-  ['Retry-After in seconds is waited for', [retryAfter(429, 30)], 42, [0, 30_000, 40_000]],
+  ['waits for Retry-After in seconds', [retryAfter(429, 30)], 42, [0, 30_000, 40_000]],
   ['a short Retry-After does not speed up pushes', [retryAfter(503, 1)], 12, [0, 10_000]],
   ['an invalid Retry-After is ignored', [retryAfter(503, 'soon')], 12, [0, 10_000]],
-  ['without Retry-After, the next comes as usual', [503, REFUSED, 200], 32, [0, 10_000, 20_000, 30_000]],
-  ['a refusal of this push says nothing of the next', [400, 413, 200], 22, [0, 10_000, 20_000]],
-  ['Retry-After counts only where it may be tried again', [retryAfter(400, 60)], 12, [0, 10_000]],
+  ['without Retry-After, the next push is on schedule', [503, REFUSED, 200], 32, [0, 10_000, 20_000, 30_000]],
+  ['a refused push does not delay the next', [400, 413, 200], 22, [0, 10_000, 20_000]],
+  ['Retry-After counts only with a retryable status', [retryAfter(400, 60)], 12, [0, 10_000]],
 ];
 
 describe('pacing', () => {
@@ -104,12 +104,12 @@ const WARNINGS = [
   ['full success', [200, { status: 200, body: '' }, partial()], []],
   ['success with another status', [202, 204], []],
   [
-    'a partial success, the number as a string as protobuf has it',
+    'a partial success, with the number as a string, as in protobuf JSON',
     [partial('3', 'too old.')],
     [`${URL_SHOWN} rejected 3 data points: too old.`],
   ],
   ['a partial success without a reason', [partial(1)], [`${URL_SHOWN} rejected 1 data point.`]],
-  ['a remark', [partial('0', 'no unit')], [`${URL_SHOWN} accepted the metrics with a remark: no unit.`]],
+  ['a warning', [partial('0', 'no unit')], [`${URL_SHOWN} accepted the metrics with a warning: no unit.`]],
   [
     'each kind, once',
     [401, 401, 404, 401, { status: 400, body: { message: 'bad\n\u001b[31mdata' } }],
@@ -141,7 +141,7 @@ const WARNINGS = [
     ],
   ],
   [
-    'a fault of ours, without its words',
+    'an internal error, without its message',
     [new TypeError('Invalid value "Bearer abcdefgh" for header')],
     [INTERNAL],
   ],
@@ -211,10 +211,10 @@ const ENDS = [
   ['a partially accepted push is not retried', [partial(1)], [], 1, []],
   ['a retryable refusal is retried', [503, 200], [1000], 2, []],
   ['a push without a response is retried', [REFUSED, REFUSED, 200], [1000, 1000], 3, []],
-  ['but only three times', [503, 503, 503], [1000, 1000], 3, [LOST]],
+  ['a retryable refusal is retried only twice', [503, 503, 503], [1000, 1000], 3, [LOST]],
   ['a permanent refusal is not retried', [400], [], 1, [LOST]],
-  ['Retry-After is waited for', [retryAfter(429, 4), 200], [4000], 2, []],
-  ['but not for long', [retryAfter(429, 60)], [], 1, [LOST]],
+  ['waits for Retry-After', [retryAfter(429, 4), 200], [4000], 2, []],
+  ['a long Retry-After is not waited for', [retryAfter(429, 60)], [], 1, [LOST]],
 ];
 
 describe('the last push', () => {
@@ -290,7 +290,7 @@ describe('the last push', () => {
     assert.match(warnings.join('\n'), /^\S+ did not accept the metrics: HTTP 429\.$/);
   });
 
-  test('sends nothing if that is too long', async () => {
+  test('sends nothing if Retry-After is too long', async () => {
     const { pusher, warnings, sent } = start([retryAfter(429, 120)]);
     pusher.update(result(1));
     await settle();
@@ -314,7 +314,7 @@ describe('the last push of a run followed by others', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('waits for the push under way, then goes next', async () => {
+  test('waits for the push under way, then is sent', async () => {
     const { pusher, receiver, sent } = start(['held']);
     pusher.update(result(1));
     const finished = pusher.finish(result(2));

@@ -6,10 +6,10 @@ import { NARROWEST, panel, sparkline, WIDEST } from '../../src/live/panel.js';
 import { interval } from './interval.js';
 
 /** @import { IntervalEvent } from '../../src/engine/interval.js' */
-/** @import { Picture } from '../../src/live/panel.js' */
+/** @import { PanelState } from '../../src/live/panel.js' */
 
-/** @param {Partial<Picture>} [changes] @param {Partial<IntervalEvent>} [second] @returns {Picture} */
-function picture(changes, second) {
+/** @param {Partial<PanelState>} [changes] @param {Partial<IntervalEvent>} [second] @returns {PanelState} */
+function panelState(changes, second) {
   return {
     interval: interval({ elapsedMs: 7000, ...second }),
     planned: 400,
@@ -22,11 +22,11 @@ function picture(changes, second) {
   };
 }
 
-/** @param {Picture} of @param {number} [width] */
+/** @param {PanelState} of @param {number} [width] */
 const lines = (of, width = 80) => panel(of, { width, color: false });
 
 test('a typical second', () => {
-  assert.deepEqual(lines(picture()), [
+  assert.deepEqual(lines(panelState()), [
     'Progress   ██████████░░░░░░░░░░░░░░░░░░░░  35 %  7 s of 20 s, 13 s left',
     'Rate       19.8/s succeeded, 20/s offered',
     'In flight  1, none waiting',
@@ -35,7 +35,7 @@ test('a typical second', () => {
   ]);
 });
 
-/** @type {[string, Partial<Picture>, Partial<IntervalEvent>, RegExp][]} what, changes, a line that is there */
+/** @type {[string, Partial<PanelState>, Partial<IntervalEvent>, RegExp][]} what, changes, a line that is there */
 const TABLE = [
   ['a closed loop offers nothing', { offeredPerSecond: null }, {}, /^Rate {7}19\.8\/s succeeded$/m],
   [
@@ -65,9 +65,9 @@ const TABLE = [
     { totalMs: null, succeeded: 90, failed: 10 },
     /^Progress {3}█+░+ {2}25 % {2}100 of 400, about 21 s left$/m,
   ],
-  ['nothing done of them yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
+  ['none completed yet', {}, { totalMs: null, succeeded: 0 }, /░ {3}0 % {2}0 of 400$/m],
   ['no planned end', { planned: null }, { totalMs: null }, /^Progress {3}7 s so far$/m],
-  ['nothing answered', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
+  ['no response yet', { p99s: [null, null, null] }, { p99Ms: null }, /^p99 now {4}– {8} {3} up to 0 ms$/m],
   ['the first second', { p99s: [12] }, {}, /^p99 now {4}12\.3 ms$/m],
   [
     'errors by name, the most frequent first',
@@ -84,11 +84,11 @@ const TABLE = [
 ];
 
 for (const [what, changes, second, line] of TABLE) {
-  test(what, () => assert.match(lines(picture(changes, second)).join('\n'), line));
+  test(what, () => assert.match(lines(panelState(changes, second)).join('\n'), line));
 }
 
 describe('requirements', () => {
-  /** @type {Picture['requirements']} */
+  /** @type {PanelState['requirements']} */
   const requirements = [
     { text: 'p99<200ms', verdict: 'met', actual: 12.34, unit: 'ms' },
     { text: 'rate>=1000/h', verdict: 'not proven', actual: 19.8, unit: '/s', rateUnit: 'h' },
@@ -97,7 +97,7 @@ describe('requirements', () => {
   ];
 
   test('are shown with their current verdict', () => {
-    assert.deepEqual(lines(picture({ requirements })).slice(5), [
+    assert.deepEqual(lines(panelState({ requirements })).slice(5), [
       'Required   p99<200ms  met so far: 12.3 ms',
       '           rate>=1000/h  not proven yet: 71,280/h',
       '           errors<0.1%  not met so far: 25 %',
@@ -106,15 +106,15 @@ describe('requirements', () => {
   });
 
   test('have colours that add nothing to the words', () => {
-    const plain = lines(picture({ requirements }));
-    const coloured = panel(picture({ requirements }), { width: 80, color: true });
+    const plain = lines(panelState({ requirements }));
+    const coloured = panel(panelState({ requirements }), { width: 80, color: true });
     assert.notDeepEqual(coloured, plain);
     assert.deepEqual(coloured.map(stripVTControlCharacters), plain);
   });
 
   test('are counted if there are many', () => {
     const many = Array.from({ length: 9 }, () => requirements[0]);
-    const shown = lines(picture({ requirements: many })).slice(5);
+    const shown = lines(panelState({ requirements: many })).slice(5);
     assert.deepEqual([shown.length, shown.at(-1)], [5, '           and 5 more']);
   });
 });
@@ -151,7 +151,7 @@ test("no line exceeds the terminal's width or the maximum, whatever the content"
       fc.integer({ min: NARROWEST - 1, max: 250 }),
       (changes, rest, width) => {
         const made = /** @type {any[]} */ ([rest, changes]);
-        for (const line of lines(picture(made[0], made[1]), width)) {
+        for (const line of lines(panelState(made[0], made[1]), width)) {
           assert.ok(line.length <= Math.min(width, WIDEST), `${line.length} of ${width}: ${line}`);
           assert.equal(stripVTControlCharacters(line), line);
           assert.doesNotMatch(line, /\p{Cc}/u);

@@ -51,30 +51,30 @@ function stage(size = { columns: 80, rows: 24 }) {
   };
 }
 
-const picture = (/** @type {number} */ second) => `Progress ${second}\nRate ${second * 2}\nErrors none`;
+const frame = (/** @type {number} */ second) => `Progress ${second}\nRate ${second * 2}\nErrors none`;
 
 describe('a live screen', () => {
-  test('keeps the last picture below the permanent lines', () => {
+  test('keeps the last frame below the permanent lines', () => {
     const { screen, seen } = stage();
     screen.lines(['start']);
-    screen.show(picture(1));
-    screen.show(picture(2));
+    screen.show(frame(1));
+    screen.show(frame(2));
     screen.lines(['Warning: one', 'two']);
     assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'Progress 2', 'Rate 4', 'Errors none']);
-    screen.show(picture(3));
+    screen.show(frame(3));
     screen.clear();
     screen.lines(['the end']);
     assert.deepEqual(seen(), ['start', 'Warning: one', 'two', 'the end']);
   });
 
-  test('draws nothing on a stopped terminal, and the newest picture when it resumes', () => {
+  test('draws nothing on a stopped terminal, and the newest frame when it resumes', () => {
     const { screen, seen, stop, goOn, written, kept } = stage();
     screen.lines(['start']);
-    screen.show(picture(1));
+    screen.show(frame(1));
     stop();
-    screen.show(picture(2));
+    screen.show(frame(2));
     const before = [written(), kept()];
-    for (let second = 3; second < 1000; second++) screen.show(picture(second));
+    for (let second = 3; second < 1000; second++) screen.show(frame(second));
     assert.deepEqual([written(), kept()], before);
     goOn();
     assert.deepEqual(seen(), ['start', 'Progress 999', 'Rate 1998', 'Errors none']);
@@ -83,11 +83,11 @@ describe('a live screen', () => {
   test('keeps warnings for a stopped terminal, and leaves it clean at the end', () => {
     const { screen, seen, stop, goOn } = stage();
     screen.lines(['start']);
-    screen.show(picture(1));
+    screen.show(frame(1));
     stop();
-    screen.show(picture(2));
+    screen.show(frame(2));
     screen.lines(['Warning: one']);
-    screen.show(picture(3));
+    screen.show(frame(3));
     screen.lines(['Warning: two']);
     screen.clear();
     goOn();
@@ -98,12 +98,12 @@ describe('a live screen', () => {
     const { screen, seen } = stage({ columns: 80, rows: 24 });
     screen.resize(0, 0);
     mock.timers.tick(CALM_MS);
-    screen.show(picture(1));
+    screen.show(frame(1));
     assert.equal(seen()[0], 'Progress 1');
     const terminal = createTerminalScreen();
     const writer = { write: terminal.write, isBusy: () => false, onFree() {} };
     const unknown = liveScreen(writer, { isTTY: true, columns: 0, rows: 0 });
-    unknown.show(picture(1));
+    unknown.show(frame(1));
     assert.equal(terminal.lines()[0], 'Progress 1');
   });
 });
@@ -112,16 +112,16 @@ describe('a live screen that is resized', () => {
   const wide = ['Progress 1 '.padEnd(90, '█'), `Rate ${'1'.repeat(50)}`, '', 'short'].join('\n');
 
   for (const sizes of [[60], [40], [150], [60, 150, 40], [20, 100], [45, 44, 43, 42, 41]]) {
-    test(`leaves nothing of the last picture: 100, ${sizes.join(', ')}`, () => {
+    test(`leaves nothing of the last frame: 100, ${sizes.join(', ')}`, () => {
       const { screen, seen, resize } = stage({ columns: 100, rows: 24 });
       screen.lines(['start']);
       screen.show(wide);
       for (const columns of sizes) {
         resize(columns);
         mock.timers.tick(CALM_MS);
-        screen.show(picture(columns));
+        screen.show(frame(columns));
       }
-      screen.show(picture(9));
+      screen.show(frame(9));
       assert.deepEqual(seen(), ['start', 'Progress 9', 'Rate 18', 'Errors none']);
       screen.clear();
       assert.deepEqual(seen(), ['start']);
@@ -135,7 +135,7 @@ describe('a live screen that is resized', () => {
       for (const columns of sizes) {
         resize(columns);
         mock.timers.tick(CALM_MS - 1);
-        screen.show(picture(columns));
+        screen.show(frame(columns));
       }
       assert.equal(written(), before, 'nothing is drawn meanwhile');
       mock.timers.tick(CALM_MS);
@@ -152,7 +152,7 @@ describe('a live screen that is resized', () => {
     screen.lines(['Warning: one']);
     assert.deepEqual(seen(), ['start', 'Warning: one']);
     mock.timers.tick(CALM_MS);
-    assert.equal(seen().length, 2 + 5, 'the lines of the picture, two of them broken');
+    assert.equal(seen().length, 2 + 5, 'the lines of the frame, two of them broken');
     resize(40);
     screen.clear();
     assert.deepEqual(seen(), ['start', 'Warning: one']);
@@ -160,7 +160,7 @@ describe('a live screen that is resized', () => {
     assert.deepEqual(seen(), ['start', 'Warning: one']);
   });
 
-  test('a picture taller than the terminal is erased as far as it was drawn', () => {
+  test('a frame taller than the terminal is erased as far as it was drawn', () => {
     const { screen, seen } = stage({ columns: 80, rows: 4 });
     screen.lines(['start']);
     screen.show('1\n2\n3\n4\n5');

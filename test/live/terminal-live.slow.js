@@ -25,8 +25,8 @@ const HANGS_AFTER_MS = 300_000;
 
 const LONG = ['--duration', '10m'];
 
-/** A picture of the live view, wherever it is. */
-const PICTURE = /^(Progress {3}|Rate {7}\S|In flight {2}|Required {3})/m;
+/** A frame of the live view, wherever it is. */
+const FRAME = /^(Progress {3}|Rate {7}\S|In flight {2}|Required {3})/m;
 
 /** Of util-linux: other systems' `script` is asked in another way. @returns {string | false} */
 function noScript() {
@@ -127,12 +127,12 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
         /^Progress {3}█+░* +\d+ % {2}\d s of 8 s, \d s left\nRate {7}[\d.]+\/s succeeded, 20\/s offered$/m,
       );
       await ended;
-      assert.doesNotMatch(seen(), PICTURE);
+      assert.doesNotMatch(seen(), FRAME);
       assert.match(seen(), /^ {2}[\d,]+ of [\d,]+ OCSP responses good/m);
     });
   }
 
-  test('stopped and resumed: files and metrics continue, the picture is current and removed at the end', async (t) => {
+  test('stopped and resumed: files and metrics continue, the frame is current and removed at the end', async (t) => {
     const { env } = await environment(t);
     const json = scratch(t)('r.json');
     const args = ['ocsp', ...EC, '--rate', '20/s', ...LONG, '--out', json, '--metrics', '0'];
@@ -147,17 +147,17 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     assert.match(text, /^vault_pki_load_running 1$/m);
     const [, known] = /^vault_pki_load_duration_seconds(?:\{.*\})? (\S+)$/m.exec(text) ?? [];
     assert.ok(Number(known) > before + 4, text);
-    const pictures = () => output().match(/Progress {3}/g)?.length ?? 0;
-    const until = pictures();
+    const frames = () => output().match(/Progress {3}/g)?.length ?? 0;
+    const until = frames();
     press(CTRL_Q);
     const [, second] = await shows(/^Progress {3}.* (\d+) s of 10 min/m).then(() =>
       shows(/^Progress {3}.* ([6-9]|\d\d) s of 10 min/m),
     );
     assert.ok(Number(second) >= before, second);
-    assert.ok(pictures() - until <= 5, 'what would have been old was not drawn');
+    assert.ok(frames() - until <= 5, 'what would have been old was not drawn');
     press(CTRL_C);
     assert.equal(await ended, 130);
-    assert.doesNotMatch(seen(), PICTURE);
+    assert.doesNotMatch(seen(), FRAME);
     assert.match(seen(), /^ {2}[\d,]+ of [\d,]+ OCSP responses good/m);
   });
 
@@ -169,10 +169,10 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     await shows(/^Progress {3}/m);
     press(CTRL_S);
     rightResult(JSON.stringify(await written(json, ({ unfinished }) => unfinished === undefined)));
-    assert.match(seen(), PICTURE);
+    assert.match(seen(), FRAME);
     press(CTRL_Q);
     await ended;
-    assert.doesNotMatch(seen(), PICTURE);
+    assert.doesNotMatch(seen(), FRAME);
     assert.match(seen(), /ocsp on .*\n(.*\n)?[\s\S]*^ {2}\d+ of \d+ OCSP responses good/m);
   });
 
@@ -194,7 +194,7 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     }
     press(CTRL_C);
     assert.equal(await ended, 130);
-    assert.doesNotMatch(seen(), PICTURE);
+    assert.doesNotMatch(seen(), FRAME);
   });
 
   test('resized: nothing is left behind', async (t) => {
@@ -216,10 +216,10 @@ describe('on a terminal', { skip: noScript(), concurrency: 2 }, () => {
     }
     resize(path, 40);
     await shows(/^\d+ s\/10 min {2}[\d.]+\/s of 20\/s/m);
-    assert.doesNotMatch(seen(), PICTURE, 'one line has to do where there is no more room');
+    assert.doesNotMatch(seen(), FRAME, 'one line has to do where there is no more room');
     press(CTRL_C);
     await ended;
-    assert.doesNotMatch(seen(), PICTURE);
+    assert.doesNotMatch(seen(), FRAME);
     assert.match(seen(), /^ {2}[\d,]+ of [\d,]+ OCSP responses good/m);
   });
 });

@@ -115,7 +115,7 @@ describe('the live thread', () => {
     socket.destroy();
   });
 
-  test('requests no reports without an outlet', async () => {
+  test('requests no reports without an output', async () => {
     const { live } = start({});
     const started = await live;
     assert.deepEqual(started.hook.ports(2), []);

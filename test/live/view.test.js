@@ -179,10 +179,15 @@ const ACHIEVED = [
     [1],
     '1,000/h succeeded, 1,000/h offered',
   ],
-  ['nor do later ones', 1000 / 3600, [1, 0, 0, 1], '1,000/h succeeded, 1,000/h offered'],
+  [
+    'later successes at a low rate do not raise it',
+    1000 / 3600,
+    [1, 0, 0, 1],
+    '1,000/h succeeded, 1,000/h offered',
+  ],
   ['an arrival that falls into the previous second', 20, [21], '20/s succeeded, 20/s offered'],
   ['a shrinking backlog is visible', 20, [5, 35], '35/s succeeded, 20/s offered'],
-  ['so is a shortfall', 20, [20, 19], '19/s succeeded, 20/s offered'],
+  ['a shortfall is visible', 20, [20, 19], '19/s succeeded, 20/s offered'],
 ];
 for (const [what, ratePerSecond, rates, shown] of ACHIEVED) {
   test(`the recent rate: ${what}`, () => {

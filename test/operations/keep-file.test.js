@@ -35,8 +35,8 @@ test('--keep: several writers append one JSON line per certificate', (t) => {
   const text = [1, 2, 3, 4, 5].map((n) => `${JSON.stringify(item(n))}\n`).join('');
   assert.equal(readFileSync(path, 'utf8'), text);
   for (const [wrong, why] of [
-    [folder, 'it is a folder. Use the name of a file in it.'],
-    [join(folder, 'no', 'file'), 'its folder was not found. Use a file in a writable folder.'],
+    [folder, 'it is a directory. Use the name of a file in it.'],
+    [join(folder, 'no', 'file'), 'its directory was not found. Use a file in a writable directory.'],
   ]) {
     assert.throws(
       () => openKeepFile(wrong),

@@ -66,10 +66,10 @@ const none = ca.path('none');
 /** What readCertificates refuses is in certificate.test.js. @type {[string, Parameters<typeof find>[0], string, RegExp][]} what, files, code, message */
 const BAD = [
   ['no such certificate', { cert: none, issuer }, 'cannot_read', /--cert .*none was not found.*Check/],
-  ['a folder for a certificate', { cert: ca.dir, issuer }, 'cannot_read', /--cert .* is a folder/],
+  ['a folder for a certificate', { cert: ca.dir, issuer }, 'cannot_read', /--cert .* is a directory/],
   ['no such issuer', { cert, issuer: none }, 'cannot_read', /--issuer .*not found/],
   ['no such serials', { serials: none, issuer }, 'cannot_read', /--serials .*not found/],
-  ['a folder for serials', { serials: ca.dir, issuer }, 'cannot_read', /--serials .* is a folder/],
+  ['a folder for serials', { serials: ca.dir, issuer }, 'cannot_read', /--serials .* is a directory/],
   ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
   ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],

@@ -309,7 +309,7 @@ test('identical bytes are verified once, but time, nonce and CertID are checked 
 test('the cache is bounded in count and size, drops the oldest, and survives reuse of the buffer', (t) => {
   const verify = watchVerify(t);
   const [a, b, c] = [1, 2, 3].map((seconds) => made({ producedAt: THIS - seconds * 1000 }));
-  const checker = createOcspChecker({ issuerDer: signer.der, maxRemembered: 2 });
+  const checker = createOcspChecker({ issuerDer: signer.der, maxCached: 2 });
   const expected = { certId, nonce: null, nowMs: THIS };
   const buffer = Buffer.from(a);
   assert.equal(checker.check(buffer, expected), 'good');
@@ -334,7 +334,7 @@ test('the embedded responder with an RSA key passes; no flipped bit and no fragm
   const respond = createResponder(intermediate, new Store());
   const asked = createCertId({ issuerDer: intermediate.der, serial: leaf.serial, hash: 'sha256' });
   const bytes = Buffer.from((await respond(buildOcspRequest({ certId: asked, nonce: NONCE }))) ?? []);
-  const checker = createOcspChecker({ issuerDer: intermediate.der, maxRemembered: 0 });
+  const checker = createOcspChecker({ issuerDer: intermediate.der, maxCached: 0 });
   const expected = { certId: asked, nonce: NONCE, nowMs: Date.now() };
   assert.ok(isOcspStatus(checker.check(bytes, expected)));
   const parsed = parseOcspResponse(bytes);

@@ -40,7 +40,7 @@ const PARTS = [
     /<strong class="badge bad"><span aria-hidden="true">✕<\/span> not met<\/strong>\n<code>p99&lt;5ms<\/code>/,
   ],
   [
-    'the reason of a verdict stands below it',
+    'the reason for a verdict is below it',
     { kind: 'verdicts', items: [{ verdict: 'not proven', name: 'a', text: 'b', reason: 'Too short.' }] },
     /<span class="text">b<\/span>\n<p class="reason">Too short\.<\/p>/,
   ],

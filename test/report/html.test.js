@@ -38,7 +38,7 @@ for (const [name, html] of PAGES) {
     assert.ok(html.length < 700_000, `${html.length} characters`);
   });
 
-  test(`the page of ${name} has one h1, no skipped level of headings, and unique ids`, () => {
+  test(`the page of ${name} has one h1, no skipped heading level, and unique ids`, () => {
     const levels = [...html.matchAll(/<h([1-6])>/g)].map(([, level]) => Number(level));
     assert.equal(levels.filter((level) => level === 1).length, 1);
     for (const [i, level] of levels.entries()) assert.ok(level <= (levels[i - 1] ?? 0) + 1, String(levels));

@@ -15,7 +15,7 @@ const anything = fc.oneof(
   fc.string({ unit: fc.constantFrom('`', '|', '\\', '*', '_', '<', '&', '[', '~', '$', 'a', ' ') }),
 );
 
-describe('text from outside', () => {
+describe('untrusted text', () => {
   test('stays readable', () => {
     fc.assert(
       fc.property(anything, (text) => {

@@ -71,7 +71,7 @@ describe('verdicts', () => {
     );
   });
 
-  test('of several runs are summarized by count', async () => {
+  test('of several runs are summarised by count', async () => {
     const [met] = required(2);
     const [answer] = await answerOf([met], [met], [{ ...met, verdict: 'not met', reason: 'Too slow.' }]);
     assert.match(

@@ -177,12 +177,12 @@ describe('refuses', () => {
       readDocument(join(folder, 'gone.json')),
       refusal('cannot_read', /json was not found\./),
     );
-    await assert.rejects(readDocument(folder), refusal('cannot_read', / is a folder\. Check the path\./));
+    await assert.rejects(readDocument(folder), refusal('cannot_read', / is a directory\. Check the path\./));
     await assert.rejects(readDocument(''), refusal('cannot_read', /^The file "" was not found\./));
     const below = join(file('f', ''), 'r.json');
     await assert.rejects(
       readDocument(below),
-      refusal('cannot_read', /part of its path is a file, not a folder/),
+      refusal('cannot_read', /part of its path is a file, not a directory/),
     );
   });
 

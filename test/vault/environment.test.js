@@ -148,7 +148,7 @@ describe('readEnvironment', () => {
 
   test('an unreadable token file is an error', () => {
     mkdirSync(join(home, '.vault-token'));
-    assert.throws(() => read({}), { code: 'cannot_read', message: /\.vault-token is a folder/ });
+    assert.throws(() => read({}), { code: 'cannot_read', message: /\.vault-token is a directory/ });
     rmSync(join(home, '.vault-token'), { recursive: true });
   });
 });

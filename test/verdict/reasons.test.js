@@ -186,7 +186,10 @@ const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
 for (const [what, changes, detail] of CAUSES) {
   test(`the explanation of a busy machine: ${what}`, () => {
     const [reason] = judge({ lagMs: 60, ...changes }).reasons;
-    assert.match(reason.text, /^This machine was busy: up to 60\.\d ms of the p99 may be this tool's own\.$/);
+    assert.match(
+      reason.text,
+      /^This machine was busy: up to 60\.\d ms of the p99 may be this tool's own lateness\.$/,
+    );
     assert.match(String(reason.detail), detail);
   });
 }

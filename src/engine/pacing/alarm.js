@@ -34,7 +34,7 @@ const TIMER_FROM_MS = 2;
 const SPIN_AT_ONCE_MS = 0.05;
 /** Stops polling a clock that does not advance, e.g. in tests. */
 const MAX_READINGS = 500;
-/** Atomic loads between two clock readings, which may allocate: 5 us, or 0.5 us near the end. */
+/** Atomic loads to wait between clock readings, which may allocate: they take 5 us, or 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;

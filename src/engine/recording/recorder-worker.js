@@ -18,7 +18,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
  * Rounds of the warm-up, each with its own recorder and classifiers: V8 discards code compiled for a single
  * closure (see ../warm-up.js), and a classifier may cache its last verdict.
  */
-const PARTS = 40;
+const ROUNDS = 40;
 const SAMPLES = 150;
 /** Gap between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
@@ -100,7 +100,7 @@ livePort?.close();
 
 function warmUp() {
   const { status, body } = fixture.firstResponse ?? NO_RESPONSE;
-  for (let part = 0; part < PARTS; part++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const small = createRingMemory(SMALL_RING);
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
@@ -121,8 +121,8 @@ function warmUp() {
       writer.advanceWatermark(added * GAP_MS);
     };
     // Two closures, so that V8 does not specialise on one.
-    const onTaken = part % 2 === 0 ? () => addNext() : addNext;
-    const ignore = IGNORE[part % IGNORE.length];
+    const onTaken = round % 2 === 0 ? () => addNext() : addNext;
+    const ignore = IGNORE[round % IGNORE.length];
     const measured = { warmupMs: 0, measuredMs: SAMPLES * GAP_MS, onSecond: ignore, onKept: ignore };
     const recorder = createRecorder({ operations, shards, ...measured });
     const onReport = livePort === null ? null : () => void recorder.soFar();

@@ -52,12 +52,12 @@ export function createRecorder(context) {
   const tally = createTally(names, times.length);
   const { operations: cells, lag, readLate, displaced } = tally;
   /** Seconds of several shards get merged, so each keeps its histogram. */
-  const isPart = shards > 1;
-  const spans = isPart ? null : createSpans();
+  const keepsHistograms = shards > 1;
+  const spans = keepsHistograms ? null : createSpans();
   let current = createSecond(0);
 
   /** @param {Sample} sample @returns {Verdict} */
-  function verdictOf({ operation, failure, status, body, index }) {
+  function classifySample({ operation, failure, status, body, index }) {
     if (failure !== null) return { outcome: failure, success: false, verification: null };
     const { classify } = operations[operation];
     try {
@@ -71,7 +71,7 @@ export function createRecorder(context) {
 
   /** @param {boolean} [isLast] */
   function closeSecond(isLast) {
-    const row = current.row(isPart);
+    const row = current.row(keepsHistograms);
     onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.response, isLast) });
     current = createSecond(current.second + 1);
   }
@@ -82,14 +82,14 @@ export function createRecorder(context) {
   }
 
   function openRow() {
-    return current.isEmpty() ? null : current.row(isPart || spanLength(current.second) === 1);
+    return current.isEmpty() ? null : current.row(keepsHistograms || spanLength(current.second) === 1);
   }
 
   /** Also classifies it: the operation may keep an item. @param {CellTally} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
-    const { kept } = verdictOf(sample);
+    const { kept } = classifySample(sample);
     if (kept !== undefined) onKept?.(sample.operation, kept);
   }
 
@@ -99,7 +99,7 @@ export function createRecorder(context) {
       if (sample.intended < warmupMs) return recordWarmup(cells[sample.operation], sample);
       const stage = stageAt(sample.intended - warmupMs);
       const cell = cells[stage * operations.length + sample.operation];
-      const verdict = verdictOf(sample);
+      const verdict = classifySample(sample);
       const outcome = outcomeOf(cell, verdict);
       const { latency } = outcome;
       outcome.count++;

@@ -27,7 +27,7 @@ export function createSeconds({ threads, shard }) {
 
   function closeNext() {
     const row = mergeSeconds(rows.length, open[rows.length] ?? []);
-    // Only a part of a plan keeps the send lags of each second, and a part never joins seconds.
+    // Only a part of a plan keeps the send lags of each second, for `merge`; its seconds are never joined.
     if (spans !== null) Object.assign(row, spans.add(row.second, row.histogram), { lag: null });
     open[rows.length] = [];
     rows.push(row);
@@ -86,19 +86,19 @@ export function createSecond(second) {
         row.failures[outcome] = (row.failures[outcome] ?? 0) + 1;
       }
     },
-    /** @param {boolean} isPart includes the histograms, for merging with other shards */
-    row(isPart) {
-      return { ...row, failures: { ...row.failures }, ...figuresOf(response, sendLag, isPart) };
+    /** @param {boolean} keepsHistograms includes the histograms, for merging with other shards */
+    row(keepsHistograms) {
+      return { ...row, failures: { ...row.failures }, ...figuresOf(response, sendLag, keepsHistograms) };
     },
   };
 }
 
 /**
- * @param {Histogram} response @param {Histogram} lag @param {boolean} isKept includes the histograms
- * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which know only the bucket
+ * @param {Histogram} response @param {Histogram} lag @param {boolean} keepsHistograms includes the histograms
+ * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which hold only the bucket of the maximum
  * @returns times in ms; null for a second without completed requests
  */
-function figuresOf(response, lag, isKept, exact) {
+function figuresOf(response, lag, keepsHistograms, exact) {
   const { max, lagMax } = exact ?? { max: response.maxValue / 1000, lagMax: lag.maxValue / 1000 };
   const isEmpty = response.totalCount === 0;
   const at = (/** @type {number} */ share) => (isEmpty ? null : Math.min(valueAtShare(response, share), max));
@@ -111,11 +111,11 @@ function figuresOf(response, lag, isKept, exact) {
     lagMax: isEmpty ? null : lagMax,
     lag99: hasLag ? Math.min(valueAtShare(lag, 0.99), lagMax) : null,
     /** Encoded response times of this second and, in a long run, earlier ones. */
-    histogram: isKept && !isEmpty ? encodeHistogram(response) : null,
+    histogram: keepsHistograms && !isEmpty ? encodeHistogram(response) : null,
     /** Seconds that `histogram` covers, including this one (see spans.js). */
     histogramSeconds: 1,
     /** Encoded send lags, if several shards get merged. */
-    lag: isKept && hasLag ? encodeHistogram(lag) : null,
+    lag: keepsHistograms && hasLag ? encodeHistogram(lag) : null,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Seconds of a long run share histograms, to limit memory and file size: one per second in the first hour,
- * then one per ten seconds, and one per minute from the tenth hour on. A day has 7,680.
+ * then one per ten seconds, and one per minute from the tenth hour on. A day has 7,680 histograms.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
 /** @import { Histogram } from 'hdr-histogram-js' */

@@ -16,7 +16,7 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 /**
  * @template [H=Histogram]
- * @typedef {object} PlanFigures figures of the plan and the senders, and the outcomes
+ * @typedef {object} PlannedCounts counts of the plan and the senders, and the outcomes
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {number} [planned] its requests, in a plan with several operations or stages
  * @property {number} [neverSent] of `planned`, as counted by the senders
@@ -24,7 +24,7 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 /**
  * @template [H=Histogram]
- * @typedef {ReturnType<typeof createCell> & PlanFigures<H>} CellTally
+ * @typedef {ReturnType<typeof createCell> & PlannedCounts<H>} CellTally
  */
 /**
  * @template [H=Histogram]
@@ -162,7 +162,7 @@ export function foldStages(cells, spans) {
 }
 
 /**
- * @param {CellTally[]} cells a single cell is returned unchanged: it has the figures of the run
+ * @param {CellTally[]} cells a single cell is returned unchanged: the counts of the run apply to it
  * @param {readonly number[] | null} planned per cell; null: a closed loop, which plans no number
  * @param {readonly number[]} left per cell: requests neither sent nor dropped
  */

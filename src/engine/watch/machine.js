@@ -7,7 +7,7 @@ import { LONGEST_TIMER_MS } from '../clock.js';
 /** A watch begins this early: it takes up to a millisecond, which would delay the first request. */
 export const BEGIN_EARLY_MS = 5;
 
-/** @typedef {ReturnType<typeof between>} MachineEnd */
+/** @typedef {ReturnType<typeof diffReadings>} MachineEnd */
 /** @typedef {ReturnType<typeof read>} Reading */
 
 /** Pressure stall information (Documentation/accounting/psi.rst): `some ... total=MICROSECONDS`. */
@@ -35,7 +35,7 @@ function read() {
 }
 
 /** @param {Reading} from @param {Reading} to */
-export function between(from, to) {
+export function diffReadings(from, to) {
   const wallMs = to.atMs - from.atMs;
   const coreMs = to.coreMs - from.coreMs;
   const pressureMs = (to.pressureMs ?? Number.NaN) - (from.pressureMs ?? Number.NaN);
@@ -76,6 +76,6 @@ export function watchMachine(delayMs, lengthMs) {
     clearTimeout(begin);
     clearTimeout(end);
     const last = readEnd();
-    return between(from ?? last, last);
+    return diffReadings(from ?? last, last);
   };
 }

@@ -121,7 +121,7 @@ export function createWatch({
       nappedMs += now() - fromMs;
     },
     /** Sending has ended; responses may still arrive. */
-    rest() {
+    endSending() {
       if (from === null) return;
       const [begin, to] = [from, read()];
       const since = (/** @type {'atMs' | 'idleMs' | 'spunMs' | 'nappedMs'} */ key) => to[key] - begin[key];

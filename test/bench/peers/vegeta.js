@@ -15,10 +15,10 @@ export const peer = {
 
 /** A vegeta installed as a Go module cannot print its version; Go can. */
 async function available() {
-  const said = await versionOf(['vegeta', '-version'], /Version: v?(\d\S*)/);
-  if (said !== 'unknown') return said;
+  const version = await versionOf(['vegeta', '-version'], /Version: v?(\d\S*)/);
+  if (version !== 'unknown') return version;
   const { stdout } = await runTimed(['sh', '-c', 'go version -m "$(command -v vegeta)"']);
-  return /vegeta\/v\d+\s+v(\S+)/.exec(stdout)?.[1] ?? said;
+  return /vegeta\/v\d+\s+v(\S+)/.exec(stdout)?.[1] ?? version;
 }
 
 /** @param {Job} job @param {string[]} flags @returns {Promise<Figures>} */

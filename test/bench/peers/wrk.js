@@ -16,7 +16,7 @@ function done(summary, latency, requests)
   local e = summary.errors
   local failed = e.connect + e.read + e.write + e.status + e.timeout
   local p = function(share) return latency:percentile(share) / 1000 end
-  io.write(string.format('\\nJSON{"answers":%d,"us":%d,"failed":%d,"p50":%f,"p90":%f,"p95":%f,"p99":%f,"max":%f}\\n',
+  io.write(string.format('\\nJSON{"responses":%d,"us":%d,"failed":%d,"p50":%f,"p90":%f,"p95":%f,"p99":%f,"max":%f}\\n',
     summary.requests, summary.duration, failed, p(50), p(90), p(95), p(99), latency.max / 1000))
 end
 `;
@@ -32,9 +32,9 @@ export const peer = {
     const load = ['-t', '1', '-c', `${connections}`, '-d', `${Math.ceil(seconds)}s`];
     const env = { BODY_FILE: bodyFile, CONTENT_TYPE: contentType };
     const { stdout, cpuSeconds } = await runPeer(['wrk', ...load, '-s', script, url], job, env);
-    const { answers, us, failed, ...latency } = JSON.parse(stdout.slice(stdout.indexOf('JSON{') + 4));
+    const { responses, us, failed, ...latency } = JSON.parse(stdout.slice(stdout.indexOf('JSON{') + 4));
     return {
-      perSecond: answers / (us / 1e6),
+      perSecond: responses / (us / 1e6),
       p50Ms: latency.p50,
       p90Ms: latency.p90,
       p95Ms: latency.p95,

@@ -57,7 +57,7 @@ const DENIED = [
   ['revoke, if no node reports good', 'pki_int/revoke', REVOKE_DENIED, 'pki_int/ocsp'],
 ];
 for (const [verb, denied, message, broken] of DENIED) {
-  test(`a token that may read neither its capabilities nor ${verb}: the warm-up detects it`, async () => {
+  test(`the warm-up detects a token that may neither read its capabilities nor ${verb}`, async () => {
     const { error, asked } = await measureBehind(
       server,
       (path) => {

@@ -122,7 +122,7 @@ describe('outcomeOf', () => {
     [500, 'not_ocsp', 'server_error', 'an HTTP error'],
     [503, 'not_ocsp', 'unavailable', 'sealed'],
     [500, 'ocsp_internal_error', 'ocsp_internal_error', 'an OCSP error that comes with an HTTP error'],
-    [404, 'revoked', 'not_found', 'a status that comes with an HTTP error is not believed'],
+    [404, 'revoked', 'not_found', 'a status that comes with an HTTP error is ignored'],
     [307, 'not_ocsp', 'redirected', 'a redirect'],
   ];
   for (const [status, verdict, outcome, sentence] of cases) {

@@ -301,7 +301,7 @@ describe('the environment', () => {
     });
   }
 
-  test('a variable is never a token in use, not even a short one', async () => {
+  test('a variable must not be a token in use, not even a short one', async () => {
     const text = `env: [A]\n${HEAD}description: 'x\${A}'\n`;
     for (const token of ['5f6c9c5e-long', '77']) {
       hideToken(token);
@@ -317,7 +317,7 @@ describe('the environment', () => {
     );
   });
 
-  test('devices, pipes and files of the system are refused, also behind links', async (t) => {
+  test('devices, pipes and system files are refused, even through links', async (t) => {
     if (process.platform !== 'linux') return t.skip('only Linux has /proc');
     const path = scratch(t);
     execFileSync('mkfifo', [path('fifo')]);
@@ -357,7 +357,7 @@ describe('the environment', () => {
     });
   }
 
-  test('the command refuses it, and a dry run lists all variables', async (t) => {
+  test('the command refuses such a token, and a dry run lists all variables', async (t) => {
     const file = scratch(t)(
       's.yaml',
       `env: [N=5]\n${HEAD}load: {rate: '\${N}'}\ntarget: {token-env: AWS_SECRET_ACCESS_KEY}\n`,

@@ -115,9 +115,14 @@ describe('stages:', () => {
       { duration: '1s' },
       /--duration replaces the stages .* there is no rate\. Add --rate/,
     ],
-    ['of requests in flight, a rate', CLOSED, { rate: '5' }, /--rate replaces .* there is no concurr/],
     [
-      'of requests in flight, a duration',
+      'a rate, if the stages set requests in flight',
+      CLOSED,
+      { rate: '5' },
+      /--rate replaces .* there is no concurr/,
+    ],
+    [
+      'a duration alone, if the stages set requests in flight',
       CLOSED,
       { duration: '5s' },
       /Add --concurrency, or leave --duration out/,

@@ -82,7 +82,7 @@ const BEGINS = [
   ],
 ];
 
-describe('a search starts,', () => {
+describe('the start of a search:', () => {
   for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
     test(what, async () => {
       const { plan: planned, goal } = await first(text, search, { ...REQUIRED, ...flags });

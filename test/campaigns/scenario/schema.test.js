@@ -17,7 +17,7 @@ test('has an ID and a dialect', () => {
   assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema');
 });
 
-test('is printed by the command schema', async () => {
+test('is printed by the schema command', async () => {
   const { code, stdout, stderr } = await runCli(['schema', 'scenario']);
   assert.equal(code, 0, stderr);
   assert.deepEqual(JSON.parse(stdout), schema);
@@ -60,7 +60,7 @@ const GOOD = [
   ['a setup of one engine', `${HEAD}setup: {with: transit}\n`],
   ['several targets', `${HEAD}targets: [{name: a, url: 'http://a'}, {name: b, token-env: B}]\n`],
   [
-    'own mixes',
+    'a mix for each run',
     'name: n\nruns: [{name: a, mix: [{operation: crl}]}, {name: b, mix: [{operation: health}]}]\n',
   ],
   [

@@ -326,12 +326,12 @@ const unconfirmedPeak = (confirmed, highest = 64) => {
 /** @type {[string, Parameters<typeof unconfirmedPeak>[0], RegExp, number?][]} */
 const UNCONFIRMED = [
   [
-    'all met, and slower each time than the steps: how much, and the remedy',
+    'each met, but slower than the steps: by how much, and the remedy',
     () => ({ workers: 4 }),
     /^With \d+ in flight the target reached 400\/s in a run of 30 s, clearly less than the 800\/s of a shorter run with \d+\. Find out .*--duration\)\.$/,
   ],
   [
-    'one slower than the steps, then one that breaks a requirement: that of the last',
+    'one slower than the steps, then one that does not meet a requirement: the reason of the last',
     (level) => (level === 8 ? { workers: 4 } : { missed: 'Too slow.' }),
     /^No longer run confirmed the result of the shorter ones: p99<5s: Too slow\.$/,
   ],
@@ -341,13 +341,13 @@ const UNCONFIRMED = [
     /^With 7 in flight the target reached 300\/s in a run of 30 s, clearly less than the 700\/s of a shorter run with 7\./,
   ],
   [
-    'one that breaks a requirement at first, and then is slower than a step of the same',
+    'one that at first does not meet a requirement, then is slower than a step at the same level',
     (level, attempt) =>
       level === 8 ? (attempt === 1 ? { missed: 'Disturbed.' } : { workers: 4 }) : { workers: 3 },
     /^With \d+ in flight the target reached 300\/s in a run of 30 s, clearly less than the 800\/s of a shorter run with 8\./,
   ],
   [
-    'the same with one in flight, the fewest that there are',
+    'the same with one in flight, the minimum',
     (_level, attempt) => (attempt === 1 ? { missed: 'Disturbed.' } : { workers: 0.5 }),
     /^With 1 in flight the target reached 50\/s in a run of 30 s, clearly less than the 100\/s of a shorter run with 1\./,
     1,

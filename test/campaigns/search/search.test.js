@@ -254,7 +254,7 @@ const PEAKS = [
     'requirement',
   ],
   [
-    'a confirmation that breaks a requirement: with fewer in flight, then',
+    'after a confirmation that does not meet a requirement, confirms fewer in flight',
     [
       (level, phase) => ({
         ...(phase === 'confirmation' && level > 7 ? MISSED : MET),
@@ -265,7 +265,7 @@ const PEAKS = [
     'requirement',
   ],
   [
-    'a confirmation that is slower than the steps: with more in flight, then',
+    'after a confirmation slower than the steps, confirms more in flight',
     [
       (level, phase) => ({
         ...MET,

@@ -51,8 +51,7 @@ export const ORIGINALS = readFileSync(new URL('seeds.jsonl', import.meta.url), '
     const { name, issuer, certId, nonce, verdict, nowMs, ...seed } = JSON.parse(line);
     const bytes = unpack(seed.bytes);
     const [root] = readNodes(bytes);
-    const checker =
-      checkers.get(issuer) ?? createOcspChecker({ issuerDer: unpack(issuer), maxRemembered: 0 });
+    const checker = checkers.get(issuer) ?? createOcspChecker({ issuerDer: unpack(issuer), maxCached: 0 });
     checkers.set(issuer, checker);
     const expected = { certId: { raw: unpack(certId) }, nonce: nonce && unpack(nonce), nowMs };
     return { name, verdict, bytes, root, checker, expected, reading: readOurselves(bytes).reading };

@@ -25,7 +25,7 @@ const DATA = {
   answer: { level: 20, name: '20/s' },
 };
 
-test('the knee chart shows the series, nearby limits, and the answer', () => {
+test('the chart of levels shows the series, nearby limits, and the answer', () => {
   const drawn = draw('levels', DATA);
   assert.deepEqual(legendOf(drawn), ['p50', 'p99', 'limit: p99<50ms']);
   assert.match(drawn.svg, /<line class="upright"[^>]*><text[^>]*>20\/s</);

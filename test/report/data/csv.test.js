@@ -77,7 +77,7 @@ test('an empty timeline has only the heading', async () => {
   assert.equal((await rowsOf({ ...SAMPLES['no-samples'], timeline: [] })).length, 1);
 });
 
-test('an outcome named like a property of every object is counted only where it occurred', async () => {
+test('an outcome named like a property of Object.prototype is counted only where it occurred', async () => {
   for (const name of ['constructor', 'toString', '__proto__']) {
     const failures = JSON.parse(`{${JSON.stringify(name)}: 2}`);
     const [row, next] = timelineOf([], 1);

@@ -69,7 +69,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
   });
 }
 
-test('intervals start at their second and last whole seconds', async () => {
+test('each interval starts on a whole second, and its length is a whole number of seconds', async () => {
   const groups = [{ outcome: 'good', service: spread(40, 1, 2) }];
   const intervals = await read(sampleResult(groups, { timeline: timelineOf(groups, 2) }));
   const seconds = intervals.filter(({ tag }) => tag === NO_TAG);

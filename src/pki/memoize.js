@@ -3,7 +3,7 @@
  * @template T
  * @param {number} max beyond it, the oldest result is dropped @param {(key: string) => T} make
  */
-export function remember(max, make) {
+export function memoize(max, make) {
   const results = /** @type {Map<string, T>} */ (new Map());
   return (/** @type {string} */ key) => {
     const cached = results.get(key);
