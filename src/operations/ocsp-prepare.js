@@ -6,7 +6,7 @@ import { isTime } from '../common/json.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
-import { assertIssued, readCertificates } from '../pki/certificate.js';
+import { assertIssued, keyOf, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
@@ -72,6 +72,7 @@ export async function findSubjects(context) {
   /** @type {Source[]} */
   const sources = [fromFile, revokedFromFile, fresh].filter((source) => source !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
+  keyOf(issuer);
   // With the same name and key, a renewed CA certificate yields the same CertIDs.
   const isIssuer = (/** @type {Certificate} */ { subjectDer, spkiBits }) =>
     subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
