@@ -116,8 +116,7 @@ export function lifetimeMs(load) {
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context
  * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
- *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by their serial numbers if `mustStore`
- * @returns `issuingCa`: of the first; `certificate`: of the first and, unless `mustStore`, of those that will be revoked
+ *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`; unneeded texts are ''
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
   const { client, plan, notice } = context;

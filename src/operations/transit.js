@@ -26,12 +26,10 @@ export const KEY_TYPES = Object.freeze({
 });
 
 const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
-
 const KEY = 'load';
 
 /** Total size of the texts: every thread keeps the bodies of all requests. */
 const MAX_POOL_MIB = 64;
-
 /** Bytes that encryption adds to a text. */
 const NONCE_AND_TAG = 12 + 16;
 /** Bytes that an output has in addition to its input, at most: an RSA signature has 512. */
@@ -107,10 +105,7 @@ export const transit = {
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
       const bytes = bytesOf(data?.[field]);
       if (bytes !== null && bytes.length <= size + MAX_ADDED) return data?.[field];
-      throw targetError(
-        'transit_answer',
-        `${client.origin} responded to ${producer} without a valid ${field}.`,
-      );
+      throw targetError('transit_answer', `${client.origin} responded to ${producer} without a ${field}.`);
     });
     return {
       ...fixture,
@@ -183,12 +178,9 @@ export function isSignature(text, signature, publicKey) {
   try {
     if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
     const { key } = lastKey;
+    const bits = 8 * signature.length;
     const { publicExponent, modulusLength } = rsaDetails(key);
-    if (
-      8 * signature.length !== (modulusLength ?? 8 * signature.length) ||
-      publicExponent >= MAX_RSA_EXPONENT
-    )
-      return false;
+    if (bits !== (modulusLength ?? bits) || publicExponent >= MAX_RSA_EXPONENT) return false;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
     return verify('sha256', text, key.asymmetricKeyType === 'ec' ? key : { key, ...pss }, signature);

@@ -88,11 +88,7 @@ export function keyOf({ x509 }) {
   try {
     return x509.publicKey;
   } catch {
-    throw refused(
-      'unknown_key',
-      `The key of ${nameText(x509.subject)} is unknown.`,
-      'Use RSA, EC or Ed25519.',
-    );
+    throw refused('unknown_key', `The key type of ${nameText(x509.subject)} is unknown.`, 'Use RSA or EC.');
   }
 }
 
