@@ -76,10 +76,13 @@ export function createConnection({ origin, tls }) {
   }
 
   function finishResponse() {
+    // Of the request. TLS reports small writes late.
+    const isUnsent = (socket?.writableLength ?? 0) > (isTls ? SHARED_BYTES : 0);
+    if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
-    if (!reader.reusable) hangUp();
+    if (!reader.reusable || isUnsent) hangUp();
     else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
@@ -168,7 +171,6 @@ export function createConnection({ origin, tls }) {
  */
 
 const lookups = /** @type {Map<string, Parameters<LookupFunction>[2][]>} */ (new Map());
-
 /** Shared, as each look-up takes one of four threads, cannot be cancelled and keeps the process alive. @type {LookupFunction} */
 function lookUp(host, options, callback) {
   const key = JSON.stringify([host, options]);

@@ -28,7 +28,6 @@ import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js'
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
-
 const DEFAULT_POOL = 100;
 
 const { role, ...names } = inGroup('Certificates', {

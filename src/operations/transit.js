@@ -27,7 +27,6 @@ export const KEY_TYPES = Object.freeze({
 
 const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 const KEY = 'load';
-
 /** Total size of the texts: every thread keeps the bodies of all requests. */
 const MAX_POOL_MIB = 64;
 /** Bytes that encryption adds to a text. */

@@ -191,6 +191,32 @@ describe('a connection', () => {
     assert.equal(process.getActiveResourcesInfo().includes('TLSWrap'), false);
   });
 
+  for (const [status, outcome] of /** @type {const} */ ([
+    [200, 'bad_http'],
+    [413, 413],
+  ])) {
+    test(`HTTP ${status} before the request is sent: ${outcome}, and the connection ends`, async (t) => {
+      const early = createRawServer((socket) => {
+        socket.on('error', () => {}).pause();
+        socket.write(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\nok`);
+        t.after(() => socket.destroy());
+      }).listen(0, '127.0.0.1');
+      t.after(() => early.close());
+      await once(early, 'listening');
+      const { port } = /** @type {AddressInfo} */ (early.address());
+      const own = connectTo(`http://127.0.0.1:${port}`);
+      const body = Buffer.alloc(32 * 1024 * 1024);
+      const ended = await exchange(own, { method: 'POST', body }).ended;
+      assert.equal(ended.answer?.status ?? ended.failure, outcome);
+      const [again] = await Promise.all([
+        exchange(own, { method: 'POST', body }).ended,
+        once(early, 'connection'),
+      ]);
+      assert.equal(again.answer?.status ?? again.failure, outcome);
+      await own.close();
+    });
+  }
+
   test('after close nothing is sent; a request that HTTP does not allow fails without an exception', async () => {
     const bad = await ask(ok, { headers: { 'bad header': 'x' } });
     assert.deepEqual([bad.answer, bad.beforeSent, bad.ends], [null, true, 1]);
