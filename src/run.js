@@ -1,5 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { interrupted, orInterrupted } from './common/stop.js';
+import { interrupted, later, orInterrupted } from './common/stop.js';
 import { total } from './common/sums.js';
 import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
@@ -42,7 +42,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {string | null} [token] a secret; goes into request headers, nowhere else
  * @property {PrepareContext['mayReach']} [mayReach] by default, every address
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
- * @property {AbortSignal} [cutOff] also aborts requests in flight
+ * @property {AbortSignal} [cutOff] also aborts requests in flight and, 5 s later, the wait for removals
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
@@ -92,7 +92,7 @@ export async function run(planned, options = {}) {
 
 /**
  * Starts the embedded server, if any, and creates everything that the operations need; `close` removes both.
- * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'mayReach' | 'signal' | 'onEvent'>} [options]
+ * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'mayReach' | 'signal' | 'cutOff' | 'onEvent'>} [options]
  * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
@@ -121,9 +121,12 @@ export async function prepareRun(plan, options = {}) {
   try {
     const mix = await loadMix(resolved);
     const tls = loadTls(target.tls);
-    const { url, namespace } = target;
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
-    const client = createVaultClient({ url, token, namespace, tls, timeoutMs });
+    const client = createVaultClient({ ...target, token, tls, timeoutMs });
+    // After the second signal, the target has 5 s to remove what the run created.
+    const [tooLate, remove] = [later(options.cutOff, 5000), client.remove];
+    client.remove = (path, withinMs) =>
+      orInterrupted(remove(path, withinMs), tooLate, () => interrupted('Interrupted before the response.'));
     cleanups.push(() => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {

@@ -5,14 +5,17 @@ const CONVERSIONS = new Set(['toString', 'valueOf']);
 
 /** Deeper values would exhaust the memory, or the stack when they are shown. */
 const MAX_DEPTH = 1000;
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('[]{}');
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, QUOTE, BACKSLASH] = Buffer.from('[]{}"\\');
 
-/** Brackets in texts count, too. @param {Uint8Array} bytes */
+/** @param {Uint8Array} bytes */
 function isDeep(bytes) {
-  let depth = 0;
+  let [depth, isText] = [0, false];
   for (let i = 0; i < bytes.length && depth <= MAX_DEPTH; i++) {
     const byte = bytes[i];
-    if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
+    if (byte === QUOTE) isText = !isText;
+    else if (byte === BACKSLASH) i++;
+    else if (isText) continue;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
   }
   return depth > MAX_DEPTH;

@@ -14,6 +14,13 @@ export async function pauseFor(ms, stop) {
   if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
+/** @param {AbortSignal | undefined} signal @param {number} ms @returns {AbortSignal} aborted this long after `signal` */
+export function later(signal, ms) {
+  const delayed = new AbortController();
+  signal?.addEventListener('abort', () => setTimeout(() => delayed.abort(), ms).unref(), { once: true });
+  return delayed.signal;
+}
+
 /**
  * Stops waiting without cancelling the work, so the user need not wait until a silent target times out.
  * @template T @param {Promise<T>} promise @param {AbortSignal} stop

@@ -3,6 +3,7 @@
  * It uses a bare socket: HTTP clients, Node's included, take several times the CPU time per request, and some delay
  * the write.
  */
+import dns from 'node:dns';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { createEncoder } from './exchange.js';
@@ -12,7 +13,7 @@ import { connectOptions } from './tls.js';
 
 /** @import { Connection, Exchange } from './exchange.js' */
 /** @import { Tls } from './tls.js' */
-/** @import { OnReadOpts, Socket } from 'node:net' */
+/** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
 
 /** An idle connection is no longer reused this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
@@ -32,6 +33,7 @@ export function createConnection({ origin, tls }) {
   let sent = false;
   /** @type {Buffer} */
   let bytes;
+  let abandonOpening = () => {};
   /** `performance.now()` until which an idle connection may be reused. */
   let keptUntil = Number.POSITIVE_INFINITY;
 
@@ -74,10 +76,13 @@ export function createConnection({ origin, tls }) {
   }
 
   function finishResponse() {
+    // Of the request. TLS reports small writes late.
+    const isUnsent = (socket?.writableLength ?? 0) > (isTls ? SHARED_BYTES : 0);
+    if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
-    if (!reader.reusable) hangUp();
+    if (!reader.reusable || isUnsent) hangUp();
     else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
@@ -123,6 +128,8 @@ export function createConnection({ origin, tls }) {
           reject(new Error(text, { cause }));
         };
         const timer = setTimeout(() => giveUp(transportFailure('connect_timeout').text, null), timeoutMs);
+        abandonOpening = () => giveUp(transportFailure('aborted').text, null);
+        if (closed) return abandonOpening();
         const onGone = (/** @type {Error | null} */ error) => {
           if (connected) lost(error);
           else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
@@ -150,6 +157,7 @@ export function createConnection({ origin, tls }) {
     abort,
     async close() {
       closed = true;
+      abandonOpening();
       abort();
     },
   };
@@ -161,6 +169,20 @@ export function createConnection({ origin, tls }) {
  * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
  * @property {(error: Error | null) => void} gone called once; null: the peer closed the connection
  */
+
+const lookups = /** @type {Map<string, Parameters<LookupFunction>[2][]>} */ (new Map());
+/** Shared, as each look-up takes one of four threads, cannot be cancelled and keeps the process alive. @type {LookupFunction} */
+function lookUp(host, options, callback) {
+  const key = JSON.stringify([host, options]);
+  const waiting = lookups.get(key);
+  if (waiting !== undefined) return void waiting.push(callback);
+  const callbacks = [callback];
+  lookups.set(key, callbacks);
+  dns.lookup(host, options, (...result) => {
+    lookups.delete(key);
+    for (const call of callbacks) call(...result);
+  });
+}
 
 /** Read buffer of all sockets of this thread. @type {Buffer | null} */
 let shared = null;
@@ -177,7 +199,7 @@ export function createDialler(origin, tls) {
   const isTls = protocol === 'https:';
   const host = hostname.replace(/^\[|\]$/g, '');
   const isAddress = isIP(host) !== 0;
-  const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true };
+  const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true, lookup: lookUp };
   // SNI carries names, never addresses: RFC 6066, 3.
   const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
   // Like net.connect, tls.connect takes `onread`, which its types omit; but it ignores `noDelay`.

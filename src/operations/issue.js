@@ -9,6 +9,8 @@ import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
 import { expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
+import { numberOf, textOf } from '../vault/client.js';
+import { redact } from '../vault/redact.js';
 import { openKeepFile } from './keep-file.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { checkIssuance, makeMany } from './prepare.js';
@@ -26,7 +28,6 @@ import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js'
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const KEY_TYPES = /** @type {const} */ (['rsa-2048', 'ec-256', 'ed25519']);
-
 const DEFAULT_POOL = 100;
 
 const { role, ...names } = inGroup('Certificates', {
@@ -170,15 +171,14 @@ async function makeCsrs({ plan, progress, signal }, facts) {
 
 /** @param {Record<string, any> | null} facts of a role @returns {typeof KEY_TYPES[number]} that it accepts */
 function keyTypeOf(facts) {
-  const { key_type: type = 'any', key_bits: bits = 0 } = facts ?? {};
+  const [type, bits] = [textOf(facts?.key_type, 'any'), numberOf(facts?.key_bits) ?? 0];
   if (type === 'any') return 'ec-256';
   const match = KEY_TYPES.find((keyType) => {
     const [name, nameBits = bits] = keyType.split('-');
     return name === type && (bits === 0 || bits === Number(nameBits));
   });
   if (match !== undefined) return match;
-  const accepted = `The role accepts only ${type} keys of ${bits} bits`;
-  const message = `${accepted}, but CSRs can have ${KEY_TYPES.join(', ')}.`;
+  const message = `The role accepts only ${redact(type)} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`;
   throw usageError('unsupported_key_type', message, 'Choose another role with --role.');
 }
 

@@ -5,8 +5,9 @@ import { targetError, usageError } from '../common/errors.js';
 import { isTime } from '../common/json.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
+import { orInterrupted } from '../common/stop.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
-import { assertIssued, readCertificates } from '../pki/certificate.js';
+import { assertIssued, keyOf, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
@@ -72,6 +73,7 @@ export async function findSubjects(context) {
   /** @type {Source[]} */
   const sources = [fromFile, revokedFromFile, fresh].filter((source) => source !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
+  keyOf(issuer);
   // With the same name and key, a renewed CA certificate yields the same CertIDs.
   const isIssuer = (/** @type {Certificate} */ { subjectDer, spkiBits }) =>
     subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
@@ -117,7 +119,6 @@ async function readLeaf(context, file) {
   return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
 }
 
-/** Bounds the memory. */
 const MAX_SERIALS = 1_000_000;
 
 /**
@@ -259,7 +260,6 @@ const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 
 
 /** A first response may take longer than the load's timeout. */
 const MIN_TIMEOUT_MS = 5000;
-
 /** Longer responses are not used for the warm-up, to save memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
@@ -269,12 +269,13 @@ const MAX_WARM_UP_BYTES = 16 * 1024;
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstResponse | null>} null: too long for the warm-up
  */
-export async function probe({ plan, tls, warn }, { origin, targetUrl }, { request, classify, meanings }) {
+export async function probe(context, { origin, targetUrl }, { request, classify, meanings }) {
+  const { plan, tls, warn, signal } = context;
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
   const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {
     const sent = request.body === null ? undefined : Buffer.from(request.body);
-    const { status, body } = await requester.request({ ...request, body: sent });
+    const { status, body } = await orInterrupted(requester.request({ ...request, body: sent }), signal);
     const { outcome, success } = classify(status, body, 0);
     if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       const message = `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`;

@@ -103,6 +103,8 @@ export async function makeMany(size, { label, progress, signal, atOnce = CALLS_A
 }
 
 const HOUR_MS = 3_600_000;
+/** Characters of a serial number and of two certificates in PEM: a pool keeps many. */
+const [MAX_SERIAL, MAX_PEM] = [200, 128 * 1024];
 
 /** Outlasts the run, but is short, so that storage and CRL can be tidied soon. @param {LoadPlan} load */
 export function lifetimeMs(load) {
@@ -114,7 +116,7 @@ export function lifetimeMs(load) {
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context
  * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
- *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked
+ *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`; unneeded texts are ''
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
   const { client, plan, notice } = context;
@@ -133,9 +135,12 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
-    if ([serial, certificate, issuingCa].every((text) => typeof text === 'string'))
-      return { serial, certificate, issuingCa };
-    const message = `The response of ${client.origin} to issue/${role} has no certificate.`;
+    const isText = [serial, certificate, issuingCa].every((text) => typeof text === 'string');
+    if (isText && serial.length <= MAX_SERIAL && certificate.length + issuingCa.length <= MAX_PEM) {
+      const isKept = i === 0 || (revokes && !use.mustStore);
+      return { serial, certificate: isKept ? certificate : '', issuingCa: i === 0 ? issuingCa : '' };
+    }
+    const message = `The response of ${client.origin} to issue/${role} has no certificate, or one that is too long.`;
     throw targetError('not_issued', message, "Check the role's response with vault write.");
   });
   return { fixture, issued };

@@ -3,6 +3,7 @@ import { constants, createPublicKey, verify } from 'node:crypto';
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { MAX_RSA_EXPONENT, rsaDetails } from '../pki/signature.js';
+import { textOf } from '../vault/client.js';
 import { makeOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
@@ -25,15 +26,13 @@ export const KEY_TYPES = Object.freeze({
 });
 
 const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
-
 const KEY = 'load';
-
 /** Total size of the texts: every thread keeps the bodies of all requests. */
 const MAX_POOL_MIB = 64;
-
 /** Bytes that encryption adds to a text. */
 const NONCE_AND_TAG = 12 + 16;
-
+/** Bytes that an output has in addition to its input, at most: an RSA signature has 512. */
+const MAX_ADDED = 1024;
 /** RSA-OAEP with SHA-256 (RFC 8017, 7.1.1): bytes of the modulus that are not text. */
 const OAEP_OVERHEAD = 2 * 32 + 2;
 
@@ -103,7 +102,8 @@ export const transit = {
     const prepared = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
       const input = { [textField]: secretValue(plan.load.seed, number, size) };
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
-      if (bytesOf(data?.[field]) !== null) return data?.[field];
+      const bytes = bytesOf(data?.[field]);
+      if (bytes !== null && bytes.length <= size + MAX_ADDED) return data?.[field];
       throw targetError('transit_answer', `${client.origin} responded to ${producer} without a ${field}.`);
     });
     return {
@@ -112,7 +112,7 @@ export const transit = {
       // Several runs may share the texts, so their own seeds do not apply.
       dataSeed: plan.load.seed,
       prepared,
-      publicKey: key === null ? null : String(key.keys?.[key.latest_version]?.public_key),
+      publicKey: key === null ? null : textOf(key.keys?.[key.latest_version]?.public_key),
     };
   },
   createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, prepared }) {
@@ -129,15 +129,14 @@ export const transit = {
     return (index) => requests[index % pool];
   },
   createClassifier({ options: { action, keyType, size, pool } }, { dataSeed, publicKey }) {
-    const textOf = (/** @type {number} */ index) => secretValue(dataSeed, index % pool, size);
+    const inputOf = (/** @type {number} */ index) => secretValue(dataSeed, index % pool, size);
     if (action === 'decrypt') {
       return createJsonClassifier('decrypted', ({ data }, index) =>
-        data?.plaintext === textOf(index) ? null : 'other_text',
+        data?.plaintext === inputOf(index) ? null : 'other_text',
       );
     }
-    if (action === 'verify') {
+    if (action === 'verify')
       return createJsonClassifier('verified', ({ data }) => (data?.valid === true ? null : 'called_bad'));
-    }
     if (action === 'encrypt') {
       const length = ciphertextBytes(keyType ?? KEY_TYPES.encrypt[0], size);
       return createJsonClassifier('encrypted', ({ data }) => {
@@ -149,7 +148,7 @@ export const transit = {
     return createJsonClassifier('signed', ({ data }, index) => {
       const signature = bytesOf(data?.signature);
       if (signature === null) return 'no_signature';
-      const text = Buffer.from(textOf(index), 'base64');
+      const text = Buffer.from(inputOf(index), 'base64');
       return isSignature(text, signature, publicKey) ? null : 'bad_signature';
     });
   },
@@ -165,7 +164,7 @@ export function ciphertextBytes(keyType, size) {
 
 /** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: not in this form */
 export function bytesOf(text) {
-  const [, base64] = (typeof text === 'string' && /^vault:v\d+:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
+  const [, base64] = (typeof text === 'string' && /^vault:v\d{1,9}:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
   return base64 === undefined ? null : Buffer.from(base64, 'base64');
 }
 

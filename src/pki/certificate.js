@@ -81,7 +81,16 @@ export function assertIssued(leaf, issuer, names) {
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
 const isIssuedBy = (leaf, issuer) =>
-  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, issuer.x509.publicKey) === null;
+  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, keyOf(issuer)) === null;
+
+/** @param {Certificate} issuer @throws {PkiLoadError} if Node.js does not know the type or curve of its key */
+export function keyOf({ x509 }) {
+  try {
+    return x509.publicKey;
+  } catch {
+    throw refused('unknown_key', `The key type of ${nameText(x509.subject)} is unknown.`, 'Use RSA or EC.');
+  }
+}
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
 const nameText = (name) => printable(withoutTokens(name ?? '')).slice(0, 200) || 'unnamed';

@@ -182,7 +182,8 @@ function isGlobMatch(glob, text) {
 function describe(role, domains) {
   if (domains.length === 0) return 'it has no allowed_domains';
   const ways = ['allow_bare_domains', 'allow_subdomains', 'allow_glob_domains'].filter((way) => role[way]);
-  const shown = redact(domains.slice(0, 5).join(', ')) + (domains.length > 5 ? ', ...' : '');
+  const few = domains.slice(0, 5).join(', ') + (domains.length > 5 ? ', ...' : '');
+  const shown = redact(textOf(role.allowed_domains) || few);
   return `it has allowed_domains ${shown} with ${ways.join(', ') || 'neither allow_bare_domains nor allow_subdomains'}`;
 }
 

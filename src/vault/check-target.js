@@ -126,11 +126,12 @@ export async function readIssuer(client, mount) {
   let pem = '';
   try {
     pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
-    return new X509Certificate(pem);
+    const certificate = new X509Certificate(pem);
+    return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     if (pem !== '')
-      throw targetError('ca_unreadable', `The CA certificate of the mount ${mount} is not valid X.509.`);
+      throw targetError('ca_unreadable', `The CA certificate of ${mount} is invalid, or its key unknown.`);
     const remedy = `Create one (vault write ${mount}/root/generate/internal common_name=...), or change --mount.`;
     throw targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
   }

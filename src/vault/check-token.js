@@ -87,7 +87,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
     throw targetError('token_expires', message, 'Use a token with a longer TTL, or shorten --duration.');
   }
   const isBounded = neededMs === null && Number.isFinite(lastMs);
-  const end = `, but not for longer than ${formatDuration(lastMs)}: a longer run will fail then`;
+  const end = `, but not for longer than ${formatDuration(Math.max(0, lastMs))}: a longer run will fail then`;
   const warnings = [`${expires}; it will be renewed during the run${isBounded ? end : ''}.`];
   return { renewEveryMs: renewAfterMs(ttlMs), warnings };
 }

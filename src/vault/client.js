@@ -29,12 +29,12 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
 
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
-   * @param {{data?: Json, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: called before the body is read
+   * @param {{data?: Json, query?: string, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: before the body
    * @returns {Promise<{data: Json | null, auth: Json | null, warnings: string[]}>} all empty after 204
    */
-  async function call(method, path, { data, ...more } = {}) {
-    const body = data === undefined ? undefined : JSON.stringify(data);
-    const fullPath = `${basePath}/v1/${encodePath(path)}`;
+  async function call(method, path, { data, query = '', ...more } = {}) {
+    const body = JSON.stringify(data);
+    const fullPath = `${basePath}/v1/${encodePath(path)}${query}`;
     const response = await requester.request({ method, path: fullPath, headers, body, ...more });
     const { status } = response;
     if (status === 204) return { data: null, auth: null, warnings: [] };
@@ -60,7 +60,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     remove: (path, within = removeMs) => call('DELETE', path, { timeoutMs: within }),
     /** @param {string} path @returns {Promise<string[]>} empty if Vault returns 404 */
     async list(path) {
-      const response = await unlessRefused(call('GET', `${path}?list=true`), 'vault_not_found');
+      const response = await unlessRefused(call('GET', path, { query: '?list=true' }), 'vault_not_found');
       const keys = response?.data?.keys;
       return Array.isArray(keys) ? listOf(keys) : [];
     },
@@ -95,7 +95,7 @@ export function connect({ tls, ...target }, token, limits = limitsOf(readEnviron
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */
 function redirected(origin, location) {
-  const message = `${origin} redirects to ${redact(textOf(location, 'nowhere').replace(/[?#].*/s, ''))}.`;
+  const message = `${origin} redirects to ${redact(textOf(location)).replace(/[?#].*/s, '') || 'nowhere'}.`;
   return targetError('redirected', message, 'Set --url (VAULT_ADDR) to Vault itself.');
 }
 
@@ -105,13 +105,12 @@ export function notVault(origin, why) {
   return targetError('not_vault', message, 'Set --url (VAULT_ADDR) to a Vault server.');
 }
 
-/** @param {string} path may end in `?list=true` @returns {string} each segment percent-encoded once */
+/** @param {string} path may have a `?`, as the name of a mount can @returns {string} each segment percent-encoded once */
 function encodePath(path) {
-  const [route, query] = path.split('?');
-  const segments = route.split('/');
-  if (segments.some((segment) => ['', '.', '..'].includes(segment)))
-    throw usageError('bad_vault_path', `${quote(route)} is not a path in Vault.`);
-  return segments.map(encodeURIComponent).join('/') + (query === undefined ? '' : `?${query}`);
+  const segments = path.split('/');
+  if (/\p{Cs}/u.test(path) || segments.some((segment) => ['', '.', '..'].includes(segment)))
+    throw usageError('bad_vault_path', `${quote(path)} is not a path in Vault.`);
+  return segments.map(encodeURIComponent).join('/');
 }
 
 const CHECK_PATH = 'Check the path, --mount and --namespace (vault secrets list).';
@@ -177,8 +176,7 @@ export async function unlessRefused(call, ...codes) {
   try {
     return await call;
   } catch (error) {
-    const isKnown = error instanceof PkiLoadError && (codes.length === 0 || codes.includes(error.code));
-    if (isKnown) return null;
+    if (error instanceof PkiLoadError && (codes.length === 0 || codes.includes(error.code))) return null;
     throw error;
   }
 }

@@ -1,11 +1,22 @@
 /** Ctrl-C and SIGTERM, at every stage: what was measured is reported and written, and the end comes soon. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deferred } from '../deferred.js';
 import { cannedOcsp } from '../run/support.js';
 import { startTarget } from '../targets/start.js';
-import { assertNoStack, devServer, EC, environmentOf, rightResult, scratch, startCli } from './support.js';
+import {
+  assertNoStack,
+  devServer,
+  EC,
+  environmentOf,
+  rightResult,
+  scratch,
+  serve,
+  startCli,
+} from './support.js';
 
 /** @import { TestContext } from 'node:test' */
 
@@ -96,6 +107,34 @@ describe('a target that never responds', { concurrency: 2 }, () => {
     assert.equal(code, 130);
     assertNoStack(stderr);
   });
+});
+
+test('a removal that the target never confirms: the second Ctrl-C ends the wait, and everything is reported', async (t) => {
+  const removed = deferred();
+  const url = await serve(t, (from, to) => {
+    if (from.method === 'DELETE') return void removed.resolve();
+    const forwarded = request(`${server.url}${from.url}`, { method: from.method, headers: from.headers });
+    forwarded.on('response', (response) => {
+      to.writeHead(Number(response.statusCode), response.headers);
+      response.pipe(to);
+    });
+    from.pipe(forwarded);
+  });
+  const file = scratch(t)('r.json');
+  const load = ['--rate', '50/s', ...LONG, '--format', 'json', '--out', file];
+  const cli = startCli(['kv-write', '--url', url, ...load], { env: environmentOf(server) });
+  await cli.shows(/^\d+ s\//m);
+  cli.kill('SIGINT');
+  await removed.promise;
+  cli.kill('SIGINT');
+  const { code, stdout, stderr } = await cli.ended;
+  assert.equal(code, 130, stderr);
+  assertNoStack(stderr);
+  assert.match(
+    stderr.replace(/\s+/g, ' '),
+    /Left behind: the secrets engine vault-pki-load-kv-\w+, .* Remove it with vault secrets disable vault-pki-load-kv/,
+  );
+  assert.deepEqual(rightResult(readFileSync(file, 'utf8')), rightResult(stdout));
 });
 
 describe('before the first request', () => {

@@ -12,3 +12,12 @@ test('a value is nested at most 1,000 deep, whatever its length', () => {
   const wide = Buffer.from(`{"a":[${'{},[],'.repeat(5000)}1]}`);
   assert.equal(parseJson(wide)?.a.length, 10_001);
 });
+
+test('brackets in texts neither hide the depth of a value nor add to it', () => {
+  const hidden = `${'["]\\"]",'.repeat(5000)}1${']'.repeat(5000)}`;
+  assert.ok(JSON.parse(hidden));
+  assert.equal(parseJson(Buffer.from(`{"a":${hidden}}`)), null);
+  assert.equal(parseJson(Buffer.from(`{"a":"${']'.repeat(5000)}","b":${nested(5000)}}`)), null);
+  const text = '["{\\'.repeat(2000);
+  assert.deepEqual(parseJson(Buffer.from(JSON.stringify({ text }))), { text });
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
+import { createServer as createRawServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createConnection } from '../../src/http/connection.js';
@@ -167,6 +168,54 @@ describe('a connection', () => {
     server = await startRaw(ok, server.port);
     assert.equal((await ask(ok)).answer?.status, 200);
   });
+
+  test('close ends the wait for a handshake, and later ones do not begin', { timeout: 30_000 }, async (t) => {
+    const silent = createRawServer().listen(0, '127.0.0.1');
+    t.after(() => silent.close());
+    await once(silent, 'listening');
+    const { port } = /** @type {AddressInfo} */ (silent.address());
+    const own = createConnection({
+      origin: `https://127.0.0.1:${port}`,
+      tls: { rejectUnauthorized: true },
+    });
+    const opening = own.open(60_000);
+    const [socket] = await once(silent, 'connection');
+    const message = 'received a request that this tool then cancelled';
+    const ended = Promise.all([
+      assert.rejects(opening, { message }),
+      once(socket.on('error', () => {}).resume(), 'close'),
+    ]);
+    await own.close();
+    await ended;
+    await assert.rejects(own.open(60_000), { message });
+    assert.equal(process.getActiveResourcesInfo().includes('TLSWrap'), false);
+  });
+
+  for (const [status, outcome] of /** @type {const} */ ([
+    [200, 'bad_http'],
+    [413, 413],
+  ])) {
+    test(`HTTP ${status} before the request is sent: ${outcome}, and the connection ends`, async (t) => {
+      const early = createRawServer((socket) => {
+        socket.on('error', () => {}).pause();
+        socket.write(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\nok`);
+        t.after(() => socket.destroy());
+      }).listen(0, '127.0.0.1');
+      t.after(() => early.close());
+      await once(early, 'listening');
+      const { port } = /** @type {AddressInfo} */ (early.address());
+      const own = connectTo(`http://127.0.0.1:${port}`);
+      const body = Buffer.alloc(32 * 1024 * 1024);
+      const ended = await exchange(own, { method: 'POST', body }).ended;
+      assert.equal(ended.answer?.status ?? ended.failure, outcome);
+      const [again] = await Promise.all([
+        exchange(own, { method: 'POST', body }).ended,
+        once(early, 'connection'),
+      ]);
+      assert.equal(again.answer?.status ?? again.failure, outcome);
+      await own.close();
+    });
+  }
 
   test('after close nothing is sent; a request that HTTP does not allow fails without an exception', async () => {
     const bad = await ask(ok, { headers: { 'bad header': 'x' } });

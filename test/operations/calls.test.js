@@ -28,6 +28,28 @@ describe('approle-login', () => {
     });
   });
 
+  test('logins send no text that is long, and nothing that is not a text', async () => {
+    const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    for (const [role_id, sent] of [
+      ['an ID', 'an ID'],
+      [{}, ''],
+      [['a'], ''],
+      ['x'.repeat(1_000_000), 'x'.repeat(256)],
+    ]) {
+      const client = {
+        ...{ origin: 'http://v', hasToken: true, health: async () => ({ status: 200, json: health }) },
+        read: async (/** @type {string} */ path) => ({
+          data: path.endsWith('role-id') ? { role_id } : { ttl: 0, expire_time: null },
+        }),
+        write: async () => ({ data: { secret_id: 's' }, auth: { entity_id: {} } }),
+      };
+      const events = { keepAlive() {}, warn() {}, notice() {}, onEnd() {} };
+      const context = { plan: planOf(login), client, token: 't', signal: new AbortController().signal };
+      const { credentials } = await login.prepare(/** @type {any} */ ({ ...context, ...events }));
+      assert.deepEqual(credentials, { role_id: sent, secret_id: 's' });
+    }
+  });
+
   test('responses', () => {
     const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), CALL);
     /** @type {Row[]} */

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { allowAddresses } from '../../src/common/listen.js';
-import { findSubjects, prepare } from '../../src/operations/ocsp-prepare.js';
+import { findSubjects, prepare, probe } from '../../src/operations/ocsp-prepare.js';
 import { der, extension, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
 import { assertUsage } from './calls-support.js';
+
+/** @import { AddressInfo } from 'node:net' */
 
 const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 after(() => {
@@ -149,4 +153,21 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
   for (const allowed of [allowAddresses(['http://h.example:1']), () => true])
     assert.equal((await prepared(allowed)).targetUrl, 'http://h.example:1/o');
   assert.equal((await prepared(() => false, 'http://h.example:1/v')).origin, 'http://h.example:1');
+});
+
+test('a stop ends the wait for the first response of a responder', { timeout: 30_000 }, async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  t.after(() => silent.close());
+  await once(silent, 'listening');
+  const origin = `http://127.0.0.1:${/** @type {AddressInfo} */ (silent.address()).port}`;
+  const stop = new AbortController();
+  const plan = { load: { timeoutMs: 20_000 }, options: { ocspUrl: origin } };
+  const context = /** @type {any} */ ({ plan, tls: undefined, warn() {}, signal: stop.signal });
+  const first = /** @type {any} */ ({ request: { method: 'GET', path: '/', headers: {}, body: null } });
+  const probing = probe(context, /** @type {any} */ ({ origin, targetUrl: origin }), first);
+  const [socket] = await once(silent, 'connection');
+  const closed = once(socket.on('error', () => {}).resume(), 'close');
+  stop.abort();
+  await assert.rejects(probing, { code: 'interrupted' });
+  await closed;
 });

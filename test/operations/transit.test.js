@@ -34,6 +34,31 @@ test('requests: path, and a body for each action', () => {
   assert.deepEqual(bodyOf('verify'), { input: text(1), signature: 'vault:v1:BBBB' });
 });
 
+test('inputs that the target makes are refused if they are invalid or too long', async () => {
+  const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+  /** @type {[string, unknown, boolean][]} */
+  const table = [
+    ['decrypt', wrapped(Buffer.alloc(34)), true],
+    ['decrypt', wrapped(Buffer.alloc(1_000_000)), false],
+    ['decrypt', `vault:v${'1'.repeat(100_000)}:${Buffer.alloc(34).toString('base64')}`, false],
+    ['decrypt', { a: 1 }, false],
+    ['verify', wrapped(Buffer.alloc(512)), true],
+    ['verify', wrapped(Buffer.alloc(1_000_000)), false],
+  ];
+  for (const [action, output, isRight] of table) {
+    const client = {
+      ...{ origin: 'http://v', hasToken: true, health: async () => ({ status: 200, json: health }) },
+      read: async () => ({ data: { ttl: 0, expire_time: null } }),
+      write: async () => ({ data: { ciphertext: output, signature: output } }),
+    };
+    const events = { keepAlive() {}, warn() {}, notice() {}, onEnd() {}, progress() {} };
+    const context = { plan: given(action), client, token: 't', signal: new AbortController().signal };
+    const prepared = operation.prepare(/** @type {any} */ ({ ...context, ...events }));
+    if (isRight) assert.deepEqual((await prepared).prepared, [output, output]);
+    else await assert.rejects(prepared, { code: 'transit_answer', exitCode: 2 });
+  }
+});
+
 test('responses to each action; every outcome can occur', () => {
   /** @type {Record<string, Row[]>} */
   const tables = {

@@ -153,6 +153,15 @@ test('a leaf with its issuer, and a root with itself, pass; other pairs fail', (
   }
 });
 
+test('a CA whose key is of an unknown type is refused as an issuer', () => {
+  const [known, unknown] = ['2a8648ce3d0201', '2a8648ce3d027f'];
+  const { der: good } = new TestCa({ key: 'ec' }).ca;
+  const hex = good.toString('hex');
+  assert.ok(hex.includes(known));
+  const [odd] = readCertificates(Buffer.from(hex.replace(known, unknown), 'hex'), 'odd.pem');
+  assert.throws(() => assertIssued(odd, odd, NAMES), { name: 'PkiLoadError', code: 'unknown_key' });
+});
+
 test('OCSP URLs come from AIA in order; none without it', () => {
   assert.deepEqual(ocspUrls(read(leaf)), ['http://ocsp.example/a', 'HTTPS://ocsp.example/b']);
   assert.deepEqual(ocspUrls(read(ca.ca)), []);

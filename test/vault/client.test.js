@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
+import { hideToken } from '../../src/common/visible-text.js';
 import { createVaultClient } from '../../src/vault/client.js';
 
 /** @import { VaultClient } from '../../src/vault/client.js' */
@@ -58,6 +59,46 @@ describe('createVaultClient', () => {
     });
     assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);
   });
+
+  test('shows no part of a token that a redirect repeats', async () => {
+    hideToken('s.ABCDEFGH?IJKLMNOPQR');
+    for (const [location, shown] of [
+      ['http://x/s.ABCDEFGH?IJKLMNOPQR', 'http://x/<redacted>'],
+      ['http://x/y?z=1', 'http://x/y'],
+      ['', 'nowhere'],
+    ]) {
+      answer(307, '', { location });
+      await assert.rejects(client.read('sys/x'), {
+        code: 'redirected',
+        message: `${url} redirects to ${shown}.`,
+      });
+    }
+  });
+
+  for (const [path, url] of [
+    ['sys/mounts/vault-pki-load-prod?x', '/v1/sys/mounts/vault-pki-load-prod%3Fx'],
+    ['sys/mounts/a?list=true', '/v1/sys/mounts/a%3Flist=true'],
+    ['sys/mounts/a#b%2f;c', '/v1/sys/mounts/a%23b%252f%3Bc'],
+  ]) {
+    test(`a change to ${path} names all of it`, async () => {
+      answer(204, '');
+      await client.remove(path);
+      await client.write(path);
+      assert.deepEqual(
+        seen.slice(-2).map((one) => [one.method, one.url?.replaceAll('%3D', '=')]),
+        [
+          ['DELETE', url],
+          ['POST', url],
+        ],
+      );
+    });
+  }
+
+  for (const path of ['sys/mounts/a/../b', 'sys/mounts//a', 'sys/mounts/a\ud800']) {
+    test(`the path ${JSON.stringify(path)} is refused`, async () => {
+      await assert.rejects(client.remove(path), { code: 'bad_vault_path' });
+    });
+  }
 
   test('calls onHead when it has read the head of the response, before the body', async () => {
     /** @type {ServerResponse[]} */

@@ -1,13 +1,18 @@
 /** The preflight checks against fake responses; preflight.vault.js uses a real Vault. */
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
+import { hideToken } from '../../src/common/visible-text.js';
 import { createDevServer } from '../../src/dev/server.js';
-import { checkIssuance } from '../../src/operations/prepare.js';
+import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
+import { revoke } from '../../src/operations/revoke.js';
+import { encodePem } from '../../src/pki/text.js';
 import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
+import { planOf } from '../operations/calls-support.js';
 
 /**
  * A client with fixed responses: data by path, or a status and Vault's errors.
@@ -232,7 +237,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
   const health = { initialized: true, sealed: false, standby: false, version: '1.21.1', enterprise: false };
   let certificate = '';
   before(async () => {
-    const server = await createDevServer();
+    const server = await createDevServer({ caKeyType: 'ec' });
     certificate = server.caPem;
     await server.close();
   });
@@ -315,6 +320,45 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     }
   });
 
+  test('a CA whose key is of an unknown type', async () => {
+    const hex = new X509Certificate(certificate).raw.toString('hex');
+    const odd = encodePem('CERTIFICATE', Buffer.from(hex.replace('2a8648ce3d0201', '2a8648ce3d027f'), 'hex'));
+    assert.equal(
+      await check(replace(answersOf(), ['pki/cert/ca', 'data', 'certificate'], odd)),
+      'ca_unreadable',
+    );
+  });
+
+  test('a pool of certificates keeps only the texts that it needs, and refuses long ones', async () => {
+    const issued = { serial_number: '01:02', certificate, issuing_ca: certificate };
+    const issueAll = (/** @type {object} */ changes, mustStore = true) => {
+      const client = fakeClient(answersOf(), { status: 200, json: health });
+      const write = async (/** @type {string} */ path) =>
+        path === 'pki/issue/r' ? { data: { ...issued, ...changes } } : client.write(path);
+      const context = /** @type {any} */ ({
+        plan: { ...planOf(revoke, { role: 'r', cn: 'a.b.test', requests: 3 }), dev: false },
+        client: { ...client, write },
+        signal: new AbortController().signal,
+        ...{ keepAlive() {}, warn() {}, notice() {}, progress() {} },
+      });
+      context.plan.target = { ...context.plan.target, mount: 'pki' };
+      const pool = { size: 3, label: 'Issuing', subject: 'certificates', revokes: true, mustStore };
+      return issueBefore(context, { ...pool, usesInRun: false, neededMs: 1000 });
+    };
+    const lengthsOf = async (/** @type {boolean} */ mustStore) =>
+      (await issueAll({}, mustStore)).issued.map((one) =>
+        [one.certificate, one.issuingCa].map((pem) => pem !== ''),
+      );
+    const [both, none] = [
+      [true, true],
+      [false, false],
+    ];
+    assert.deepEqual(await lengthsOf(true), [both, none, none]);
+    assert.deepEqual(await lengthsOf(false), [both, [true, false], [true, false]]);
+    for (const name of Object.keys(issued))
+      await assert.rejects(issueAll({ [name]: 'x'.repeat(1_000_000) }), { code: 'not_issued' });
+  });
+
   test('every field of sys/health', async () => {
     for (const key of [
       ...Object.keys(health),
@@ -344,6 +388,20 @@ describe('checkMount', () => {
 });
 
 describe('checkRole', () => {
+  test('shows no token that the role repeats, even one with a comma', async () => {
+    hideToken('abcdefg,hijklmn,opqrstu');
+    const data = { allowed_domains: 'abcdefg,hijklmn,opqrstu,b.test' };
+    const asked = checkRole(fakeClient({ 'pki/roles/r': { data } }), {
+      mount: 'pki',
+      role: 'r',
+      commonName: 'x.y',
+    });
+    await assert.rejects(asked, {
+      code: 'name_not_allowed',
+      message: /allowed_domains <redacted>,b\.test with/,
+    });
+  });
+
   const role = {
     allowed_domains: ['example.com'],
     allow_subdomains: true,

@@ -219,6 +219,17 @@ async function startProxy(fault) {
   };
 }
 
+test('teardown removes a marked mount with a ? in its name, not the mount before the ?', async () => {
+  const description = 'made by vault-pki-load for a test; removed at its end';
+  await root.write('sys/mounts/vault-pki-load-prod', { type: 'kv', description: 'of somebody' });
+  await root.write('sys/mounts/vault-pki-load-prod?x', { type: 'kv', description });
+  assertCode(await teardown());
+  const { secrets } = lists();
+  assert.ok('vault-pki-load-prod/' in secrets);
+  assert.equal('vault-pki-load-prod?x/' in secrets, false);
+  await root.remove('sys/mounts/vault-pki-load-prod');
+});
+
 test('whichever call is cut off, before or after it took effect: teardown leaves nothing, and a second setup completes it', async () => {
   const empty = lists();
   const plan = planSetup({ name: 'half', caKeyType: 'ec', autoRebuild: true, with: ENGINES });

@@ -44,7 +44,7 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
   async function prepare(stepPlan) {
     if (stop.aborted) throw interrupted();
-    const preparing = prepareRun(stepPlan, { token, mayReach, signal: stop, onEvent });
+    const preparing = prepareRun(stepPlan, { token, mayReach, signal: stop, cutOff, onEvent });
     try {
       return await orInterrupted(preparing, stop);
     } catch (error) {

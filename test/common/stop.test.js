@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { later } from '../../src/common/stop.js';
+
+test('a later signal is aborted this long after the first, or never', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const early = new AbortController();
+  const signals = [later(early.signal, 5000), later(undefined, 5000)];
+  const aborted = () => signals.map((signal) => signal.aborted);
+  t.mock.timers.tick(60_000);
+  assert.deepEqual(aborted(), [false, false]);
+  early.abort();
+  t.mock.timers.tick(4999);
+  assert.deepEqual(aborted(), [false, false]);
+  t.mock.timers.tick(1);
+  assert.deepEqual(aborted(), [true, false]);
+});
