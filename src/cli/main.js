@@ -50,6 +50,8 @@ export async function main(args) {
   for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) hideToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
+  // Else Node.js would open its debugger, where every user of this machine could read the token.
+  process.on('SIGUSR1', () => {});
   process.once('uncaughtException', (error) => {
     reportError(error);
     process.exit(EXIT.usage);
@@ -84,6 +86,8 @@ async function parse(args) {
     const help = `See: vault-pki-load ${name === undefined ? '' : `${name} `}--help`;
     return usageError('bad_usage', describeMisuse(message, args, known), help);
   };
+  const own = rest.find((arg) => /^--?(?:\$0|_)(?:=|$)/.test(arg));
+  if (own !== undefined) throw misuse(`Unknown argument: ${own.replace(/^--?|=.*/gs, '')}`);
   const parser = yargs(rest)
     .scriptName('vault-pki-load')
     .usage(INTRODUCTION)

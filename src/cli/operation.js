@@ -99,10 +99,11 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     parseOtlpUrl(otlp);
     readOtlpHeaders(process.env);
   }
+  const query = /\?.*/s.exec(otlp ?? '')?.[0].replaceAll("'", "'\\''");
   return {
     ...{ out, format, quiet, otlp, repeat, search: goal },
     /** The command line, for results, without the query of --otlp, which may contain a key. */
-    command: otlp?.includes('?') ? line.replaceAll(otlp.slice(otlp.indexOf('?')), '?...') : line,
+    command: query === undefined ? line : line.replaceAll(query, '?...'),
     /** Between runs. @type {number} */
     pauseMs: pause,
     summary: githubSummary ? summaryFile() : null,

@@ -27,6 +27,9 @@ export function outputOptionsFor(kind, group = 'Results') {
 /** GitHub Actions shows the Markdown in this file. */
 const SUMMARY_VARIABLE = 'GITHUB_STEP_SUMMARY';
 const SUMMARY_NAME = `The file in ${SUMMARY_VARIABLE}`;
+/** Another user may put a link or a pipe in its place. */
+const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = constants;
+const APPEND = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK;
 
 /**
  * Fails before the run if an output could not be written after it.
@@ -73,8 +76,8 @@ function checkFile(path, name) {
 
 /**
  * @param {readonly string[]} outputs paths of `--out`
- * @param {readonly string[]} inputs paths of files to read; `-` is standard input
- * @throws {PkiLoadError} code `out_is_input`, if an output is an input, perhaps by another path
+ * @param {readonly string[]} inputs paths of other files, which a command reads or keeps; `-` is standard input
+ * @throws {PkiLoadError} code `out_is_input`, if an output is one of these, perhaps by another path
  */
 export function refuseOverwrite(outputs, inputs) {
   const read = new Map(inputs.map((input) => [realFile(input === '-' ? '/dev/stdin' : input), input]));
@@ -82,16 +85,16 @@ export function refuseOverwrite(outputs, inputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const kind = input === path ? 'an input file' : `the same file as the input ${input}`;
+    const kind = input === path ? 'another file of this command' : `the same file as ${input}`;
     const message = `--out ${path} is ${kind}, and would be overwritten.`;
     throw usageError('out_is_input', message, 'Write to another file.');
   }
 }
 
-/** @param {string} path @returns {string | null} absolute, without links; null: not found, or not a regular file */
+/** @param {string} path @returns {string | null} absolute, without links; null: not a regular file, nor a new one */
 function realFile(path) {
   try {
-    return fs.statSync(path).isFile() ? fs.realpathSync.native(path) : null;
+    return fileTypeAt(path) === 'file' ? placeOf(path) : null;
   } catch {
     return null;
   }
@@ -119,7 +122,7 @@ export async function writeReports(document, { out, format, summary = null }) {
   printDocument(await renderDocument(format, document, { color }));
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
-  const add = async (/** @type {string} */ text) => appendFile(placeOf(summary), text);
+  const add = async (/** @type {string} */ text) => appendFile(placeOf(summary), text, { flag: APPEND });
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 

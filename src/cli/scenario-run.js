@@ -1,5 +1,5 @@
 /** Executes the steps of a scenario, runs or searches, one after the other, and writes their files. */
-import { runScenario, turnsOf } from '../campaigns/scenario/run-scenario.js';
+import { runScenario } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { interrupted } from '../common/stop.js';
 import { reporterForFile, reporters } from '../report/index.js';
@@ -29,9 +29,12 @@ import { searchPlan } from './search.js';
  */
 export async function runSteps(given, refused, interrupt) {
   const { steps, settings } = given;
-  const repeat = turnsOf(steps, settings.repeat).length;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
-  const live = await startLiveSession(steps[0].plan, { ...settings, out: [], repeat }, interrupt);
+  const live = await startLiveSession(
+    steps[0].plan,
+    { ...settings, out: [], repeat: steps.length * settings.repeat },
+    interrupt,
+  );
   return runAll(given, refused, interrupt, live).finally(live.close);
 }
 

@@ -1,5 +1,5 @@
 /** Reads Vault's TLS settings and their files into plain data for worker threads. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
@@ -43,6 +43,7 @@ function readClientPair(clientCert, clientKey) {
   const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
   const cert = chain.join('\n');
   try {
+    createPrivateKey(key);
     createSecureContext({ cert, key });
     return { cert, key };
   } catch (error) {

@@ -5,6 +5,7 @@ import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
 import { parseRequirement, withoutContradiction } from './requirements.js';
+import { checkArrivals } from './schedule.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { TargetPlan, VaultEnvironment } from '../vault/environment.js' */
@@ -46,11 +47,13 @@ export function makePlan(operation, input, environment = readEnvironment()) {
   const common = readOptions(commonOptions, input);
   const options = readOptions(operation.options, input);
   operation.check?.(options, common);
+  const load = planLoad(common, environment);
+  checkArrivals([load]);
   return deepFreeze({
     operation: operation.name,
     dev: common.dev,
     target: planTarget(common, input, environment),
-    load: planLoad(common, environment),
+    load,
     options,
     mix: null,
     requirements: withoutContradiction(

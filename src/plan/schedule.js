@@ -2,6 +2,7 @@
  * The open loop's schedule: index -> due time, from the plan alone. It needs no clock, no state shared between
  * shards and no memory for a backlog. Times are from the start of the warm-up.
  */
+import { rejectIf } from '../common/errors.js';
 import { uniform } from '../common/random.js';
 /** @import { Line, LoadPlan } from './load.js' */
 
@@ -18,6 +19,21 @@ export const TOLERANCE_MS = 1e-6;
 
 /** The time of every 1024th Poisson arrival is stored; the others are recomputed when needed. */
 const CHECKPOINT = 1024;
+/** All Poisson arrivals are computed before the run: 3 s for this many. */
+const MAX_POISSON_ARRIVALS = 100_000_000;
+
+/** @param {readonly LoadPlan[]} loads @throws {PkiLoadError} if they have too many Poisson arrivals, together */
+export function checkArrivals(loads) {
+  let expected = 0;
+  for (const load of loads.filter(({ arrivals }) => arrivals === 'poisson')) {
+    const { warmupMs, durationMs, requests } = load;
+    const profile = createProfile(linesOf(load, Number(load.ratePerSecond)));
+    const [most, inTime] = [requests, durationMs].map((limit) => limit ?? Number.POSITIVE_INFINITY);
+    expected += Math.min(profile.expected(warmupMs + inTime), profile.expected(warmupMs) + most);
+  }
+  const message = `--arrivals poisson allows ${MAX_POISSON_ARRIVALS} arrivals, but there would be ${Math.round(expected)}.`;
+  rejectIf(expected > MAX_POISSON_ARRIVALS, message, 'Shorten the run, or use --arrivals constant.');
+}
 
 /** @param {LoadPlan} load an open loop @returns {Schedule} */
 export function createSchedule(load) {

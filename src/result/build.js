@@ -52,16 +52,16 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   const isDone = succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs;
   const allOnTime = isOpen && (facts.allOnTime ?? isDone);
   const ratePerSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
-  const completedPerSecond = fullSeconds(operations, facts);
+  const completed = fullSeconds(operations, facts);
   const offeredPerSecond =
     isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null;
   const bar = rateBar({
-    ...{ perSecond: ratePerSecond, completedPerSecond, offeredPerSecond, succeeded },
+    ...{ perSecond: ratePerSecond, ...completed, offeredPerSecond, succeeded },
     errors: Math.max(0, errors - (facts.ownLosses ?? 0)),
     isServed: isConstant && allOnTime,
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
-  const rates = { ratePerSecond, completedPerSecond, offeredPerSecond, rateBar: bar };
+  const rates = { ratePerSecond, offeredPerSecond, rateBar: bar };
   return { operations, facts, outcomes, counts, errors, all, allOnTime, ...rates };
 }
 
@@ -134,12 +134,12 @@ function slowdownOf(operations, facts, times) {
   return ownMean > 0 ? Math.max(1, meanOf(reported) / ownMean) : Number.POSITIVE_INFINITY;
 }
 
-/** @param {CellTally[]} operations @param {RunFacts} facts @returns {number[]} successes in each full second */
+/** @param {CellTally[]} operations @param {RunFacts} facts in full seconds; the plan may be far longer than the run */
 function fullSeconds(operations, { startMs = 0, windowMs }) {
   const first = Math.ceil(startMs / 1000);
-  const length = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
-  const succeeded = successesPerSecond(operations);
-  return Array.from({ length }, (_, second) => succeeded[first + second] ?? 0);
+  const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
+  const completedPerSecond = successesPerSecond(operations).slice(first, first + fullSeconds);
+  return { fullSeconds, completedPerSecond };
 }
 
 /**

@@ -78,8 +78,8 @@ export function parseDocument(bytes, name) {
   if (isLarge) throw fileError('bad_document', `${name} is larger than ${MAX_MIB} MiB.`);
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
-  if (isDeeper(value, MAX_LEVELS))
-    throw fileError('bad_document', `${name} is nested more than ${MAX_LEVELS} levels deep.`);
+  const unsafe = `${name} is nested more than ${MAX_LEVELS} levels deep, or has a key __proto__.`;
+  if (isUnsafe(value, MAX_LEVELS)) throw fileError('bad_document', unsafe);
   refuseNewer(value, name);
   try {
     addMissingFigures(value);
@@ -111,10 +111,11 @@ const READERS = {
   },
 };
 
-/** Bounds later recursion. @param {unknown} value @param {number} levels @returns {boolean} */
-function isDeeper(value, levels) {
+/** Bounds later recursion; zod does not check a key `__proto__`. @param {unknown} value @param {number} levels @returns {boolean} */
+function isUnsafe(value, levels) {
   if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1));
+  const isOwn = levels === 0 || Object.hasOwn(value, '__proto__');
+  return isOwn || Object.values(value).some((inner) => isUnsafe(inner, levels - 1));
 }
 
 /** @param {string} text @param {string} name @returns {unknown} */

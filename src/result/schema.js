@@ -203,6 +203,11 @@ const TimelineRow = z.object({
   histogramSeconds: count.optional(),
 });
 
+/** Reports rely on it, also where figures do not add up. @param {z.infer<typeof TimelineRow>[]} rows */
+const isWhole = (rows) =>
+  rows.every(({ second }, at) => second === at) &&
+  rows.reduce((more, { histogramSeconds = 1 }) => more + histogramSeconds - 1, 0) <= rows.length;
+
 const StageBlock = Block.extend({
   name: z.string(),
   /** From the start of the measured part. */
@@ -314,7 +319,7 @@ export const Result = z
     ),
     /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
-    timeline: z.array(TimelineRow),
+    timeline: z.array(TimelineRow).refine(isWhole, { error: 'seconds are missing, or counted twice' }),
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
     environment: Environment,

@@ -91,8 +91,8 @@ const BATCHES = 20;
 const CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[]}} Successes
- *   `completedPerSecond`: in each full second
+ * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number}} Successes
+ *   `completedPerSecond`: in each full second; none in those that it lacks
  */
 /**
  * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
@@ -118,25 +118,25 @@ export function rateBar(sample) {
 }
 
 /** @param {Successes} sample */
-function sampledBar({ perSecond, succeeded, completedPerSecond }) {
-  if (completedPerSecond.length < MIN_SECONDS) {
+function sampledBar({ perSecond, succeeded, completedPerSecond, fullSeconds = completedPerSecond.length }) {
+  if (fullSeconds < MIN_SECONDS) {
     const { low, high } = poissonBounds(succeeded / CLUMP);
     const scale = (perSecond * CLUMP) / succeeded;
     return { low: low * scale, high: high * scale };
   }
-  const means = batchMeans(completedPerSecond);
+  const means = batchMeans(completedPerSecond, fullSeconds);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
-  const margin = Math.max(half, 1 / completedPerSecond.length);
+  const margin = Math.max(half, 1 / fullSeconds);
   return { low: perSecond - margin, high: perSecond + margin };
 }
 
-/** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @returns {number[]} */
-function batchMeans(perSecond) {
-  const size = Math.max(1, Math.floor(perSecond.length / BATCHES));
-  const batches = Math.floor(perSecond.length / size);
-  const first = perSecond.length - batches * size;
+/** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds */
+function batchMeans(perSecond, seconds) {
+  const size = Math.max(1, Math.floor(seconds / BATCHES));
+  const batches = Math.floor(seconds / size);
+  const first = seconds - batches * size;
   return Array.from({ length: batches }, (_, i) => {
     const from = first + i * size;
     return total(perSecond.slice(from, from + size)) / size;

@@ -68,6 +68,8 @@ const MISUSE = [
   ['--dev issue', /The command is missing\. Put it first/],
   ['isue --rate 5 --quiet', /Unknown command "isue"\. Did you mean issue\? See: vault-pki-load --help$/m],
   ['toString', /Unknown command "toString"/],
+  ['issue --$0=x', /Unknown option --\$0\./],
+  ['issue --_=x', /Unknown option -_\./],
   ['issue --nope', /Unknown option --nope\. See: vault-pki-load issue --help$/m],
   ['ocsp --nope=3', /Unknown option --nope\. See: .* ocsp --help$/m],
   ['issue -x', /Unknown option -x\./],

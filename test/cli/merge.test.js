@@ -57,6 +57,15 @@ describe('merge refuses, in one line:', () => {
 
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
+    [
+      'parts with more Poisson arrivals than can be computed',
+      syntheticParts({ load: LOAD }, [1, 1]).map((part, k) => {
+        const endless = { ratePerSecond: 1e6, durationMs: 1e9, arrivals: 'poisson' };
+        Object.assign(/** @type {any} */ (part.plan).load, endless);
+        return file(`endless-${k}.json`, { ...part, load: { ...part.load, ...endless } });
+      }),
+      /endless-0\.json cannot be merged: its load has more Poisson arrivals than any plan may have/,
+    ],
     ['a missing part', [b], /1 of 2 parts is missing: 0\. Pass the results of all parts/],
     [
       'a part twice',
@@ -116,12 +125,12 @@ describe('merge refuses, in one line:', () => {
     [
       'to overwrite a part',
       [a, b, '--out', path('whole.html'), '--out', a],
-      /--out .*refused-0\.json is an input file, and would be overwritten\. Write to another file\./,
+      /--out .*refused-0\.json is another file of this command, and would be overwritten\. Write to another file\./,
     ],
     [
       'to overwrite a part by another name',
       [a, b, '--out', linkTo(b)],
-      /--out .*link\.json is the same file as the input .*refused-1\.json, and would be overwritten\./,
+      /--out .*link\.json is the same file as .*refused-1\.json, and would be overwritten\./,
     ],
   ];
   for (const [what, args, message] of TABLE) {

@@ -25,7 +25,7 @@ describe('refuseOverwrite accepts', () => {
     ['a new file', [at('c.json')], [at('a.json')]],
     ['another file', [at('b.json')], [at('a.json')]],
     ['a file of the same name in another folder', [at('inner', 'a.json')], [at('a.json')]],
-    ['a dangling link', [at('nowhere.json')], [at('nowhere.json'), at('a.json')]],
+    ['a dangling link', [at('nowhere.json')], [at('a.json')]],
     ['a hard link, which the new file replaces', [at('hard.json')], [at('a.json')]],
     ['a device', ['/dev/null'], ['/dev/null']],
     ['a file, with standard input that is not a file', [at('a.json')], ['-']],
@@ -34,27 +34,33 @@ describe('refuseOverwrite accepts', () => {
 
   /** @type {[string, string[], string[], RegExp][]} */
   const REFUSED = [
-    ['the file itself', [at('a.json')], [at('b.json'), at('a.json')], /a\.json is an input file/],
-    ['the second --out', [at('c.html'), at('a.json')], [at('a.json')], /a\.json is an input file/],
+    [
+      'the file itself',
+      [at('a.json')],
+      [at('b.json'), at('a.json')],
+      /a\.json is another file of this command/,
+    ],
+    [
+      'a new file that the command keeps',
+      [at('new.json')],
+      [at('new.json')],
+      /new\.json is another file of this command/,
+    ],
+    [
+      'the second --out',
+      [at('c.html'), at('a.json')],
+      [at('a.json')],
+      /a\.json is another file of this command/,
+    ],
     [
       'by another way',
       [at('inner', '..', 'a.json')],
       [relative('.', at('a.json'))],
-      /is the same file as the input .*a\.json/,
+      /is the same file as .*a\.json/,
     ],
-    [
-      'by a link',
-      [at('link.json')],
-      [at('a.json')],
-      /link\.json is the same file as the input .*a\.json, and/,
-    ],
-    ['of a link', [at('a.json')], [at('link.json')], /a\.json is the same file as the input .*link\.json/],
-    [
-      'in a linked folder',
-      [at('inner', 'up', 'b.json')],
-      [at('b.json')],
-      /is the same file as the input .*b\.json/,
-    ],
+    ['by a link', [at('link.json')], [at('a.json')], /link\.json is the same file as .*a\.json, and/],
+    ['of a link', [at('a.json')], [at('link.json')], /a\.json is the same file as .*link\.json/],
+    ['in a linked folder', [at('inner', 'up', 'b.json')], [at('b.json')], /is the same file as .*b\.json/],
   ];
   for (const [what, outputs, inputs, message] of REFUSED) {
     test(`but refuses ${what}`, () => {
@@ -86,7 +92,7 @@ describe('files that a run reads are not overwritten', () => {
   for (const line of LINES) {
     test(line[0], async () => {
       const { code, stderr } = await runCli([...line, '--dev', '--out', at('a.json')]);
-      assert.match(stderr, /a\.json is an input file, and would be overwritten/);
+      assert.match(stderr, /a\.json is another file of this command, and would be overwritten/);
       assert.equal(code, 1);
     });
   }

@@ -123,7 +123,7 @@ describe('report refuses, in one line:', () => {
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
     ['a missing file', [path('gone.json')], /gone\.json was not found\. Check the path\./],
-    ['--out over an input', [good, '--out', good], /--out .*good\.json is an input file, and/],
+    ['--out over an input', [good, '--out', good], /--out .*good\.json is another file of this command, and/],
     ['not a result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
     [
       'a comparison among runs',

@@ -40,6 +40,12 @@ describe('the command line in a result', () => {
       "x issue --otlp 'http://h/v1?...' --rate 5",
     ],
     [
+      'loses a query with a quote, too',
+      "x issue --otlp 'http://h/v1?key=s3c'\\''ret'",
+      "http://h/v1?key=s3c'ret",
+      "x issue --otlp 'http://h/v1?...'",
+    ],
+    [
       'loses the query after =, too',
       "x '--otlp=http://h/?k=s3cret'",
       'http://h/?k=s3cret',

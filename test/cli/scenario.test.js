@@ -165,7 +165,7 @@ describe('does not overwrite the scenario', () => {
       const text = tiny(scenario);
       const file = path(name, text);
       const ended = await run(['run', file, '--dev', '--out', path('s.json'), ...flags]);
-      assertRefused(ended, /is an input file, and would be overwritten/);
+      assertRefused(ended, /is another file of this command, and would be overwritten/);
       assert.equal(readFileSync(file, 'utf8'), text);
     });
   }

@@ -91,6 +91,7 @@ describe('loadTls', () => {
       /does not belong/,
     ],
     ['a certificate', { clientCert: 'leaf.pem', clientKey: 'ca.pem' }, 'not_a_key', /not an unencrypted/],
+    ['an empty key', { clientCert: 'leaf.pem', clientKey: 'empty.pem' }, 'not_a_key', /not an unencrypted/],
     [
       'an encrypted key',
       { clientCert: 'leaf.pem', clientKey: 'encrypted.key' },

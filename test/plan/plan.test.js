@@ -66,6 +66,12 @@ const REFUSED = [
     'contradiction',
     /--threads 4.*--concurrency 3.*at least 4/,
   ],
+  [
+    'too many Poisson requests without a duration',
+    { rate: '1/s', arrivals: 'poisson', requests: 300_000_000 },
+    'contradiction',
+    /allows 100000000 arrivals, but there would be 300000000\. Shorten the run/,
+  ],
   ['Poisson without a rate', { arrivals: 'poisson' }, 'contradiction', /--arrivals poisson.*Add --rate/],
   ['drop without a rate', { overflow: 'drop' }, 'contradiction', /--overflow drop.*Add --rate/],
   ['a ramp without a rate', { 'ramp-up': '5s' }, 'contradiction', /--ramp-up.*Add --rate/],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createSchedule } from '../../src/plan/schedule.js';
+import { checkArrivals, createSchedule } from '../../src/plan/schedule.js';
 import { load } from '../engine/load-plan.js';
 
 /** @import { LoadPlan } from '../../src/plan/load.js' */
@@ -41,4 +41,10 @@ describe('Poisson arrivals', () => {
     assert.equal(count, firstMeasured + 10);
     assert.ok(dueMs(firstMeasured - 1) < 5000 && dueMs(firstMeasured) >= 5000);
   });
+});
+
+test('all runs of a scenario together may have only so many Poisson arrivals', () => {
+  const many = load({ ratePerSecond: 1, arrivals: 'poisson', durationMs: null, requests: 60_000_000 });
+  checkArrivals([many, { ...many, arrivals: 'constant' }]);
+  assert.throws(() => checkArrivals([many, many]), /there would be 120000000/);
 });

@@ -37,6 +37,12 @@ function histogram({ digits = 3, lowest = 1n, highest = 2n, payload, length = pa
   return encoded(Buffer.concat([head, payload]));
 }
 
+/** Its figures are then not compared. @param {any} document */
+function reportBookkeeping(document) {
+  const reasons = [{ code: 'bookkeeping', text: 'The figures do not add up.', grade: 'invalid' }];
+  Object.assign(document, { requirements: [], measurement: { verdict: 'invalid', reasons } });
+}
+
 const ONE = Buffer.from([2]);
 /** Odd: a row of empty buckets, 2^55 of them. */
 const ENDLESS = Buffer.from([...Array(8).fill(0xff), 0x7f]);
@@ -116,8 +122,32 @@ const REFUSED = [
   [
     'a prototype as an outcome',
     changed((document) => (document.outcomes = JSON.parse('{"__proto__":1}'))),
-    'inconsistent_result',
-    /r\.json/,
+    'bad_document',
+    /r\.json .* has a key __proto__/,
+  ],
+  [
+    'a prototype as an operation',
+    run.replace('"operations":{', '"operations":{"__proto__":null,'),
+    'bad_document',
+    /r\.json .* has a key __proto__/,
+  ],
+  [
+    'a histogram of 200,000,000 seconds in a result that does not add up',
+    changed((document) => {
+      reportBookkeeping(document);
+      document.timeline[0].histogramSeconds = 200_000_000;
+    }),
+    'bad_result',
+    /timeline: seconds are missing, or counted twice/,
+  ],
+  [
+    'a second beyond all dates in a result that does not add up',
+    changed((document) => {
+      reportBookkeeping(document);
+      document.timeline[0].second = 1e15;
+    }),
+    'bad_result',
+    /timeline: seconds are missing, or counted twice/,
   ],
 ];
 for (const [what, text, code, message] of REFUSED) {
@@ -131,6 +161,14 @@ for (const [what, text, code, message] of REFUSED) {
     );
   });
 }
+
+test('reads unknown keys that are neither counts nor error bars', () => {
+  const file = changed((document) => {
+    document.totals.new = { toString: 1 };
+    document.latencyMs.response.bars = { ...document.latencyMs.response.bars, new: null };
+  });
+  parseDocument(Buffer.from(file), 'r.json');
+});
 
 test('1,000 damaged documents of all kinds are refused with the faulty path, or read', () => {
   const { read, refused } = readDamaged(1, 1000);

@@ -207,3 +207,12 @@ describe('the interval of a difference', () => {
     assert.ok(found[0] > 5.401 && found[0] < 6.065 && found[1] > 14.439 && found[1] < 15.907, `${found}`);
   });
 });
+
+test('ranks 200,000 different values in order', () => {
+  const values = Array.from({ length: 100_000 }, (_, i) => i);
+  const { u, method } = mannWhitney(
+    values,
+    values.map((value) => value + 100_000),
+  );
+  assert.deepEqual([u, method], [0, 'asymptotic']);
+});

@@ -136,8 +136,8 @@ function uniquelyNamed(entries, otherKey = 'name') {
 }
 
 /** Messages of regular expressions follow `must`. */
-const NAME = /^[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
-const name = z.string().trim().min(1).max(200).regex(NAME, 'not contain control characters');
+const NAME = /^(?!__proto__$)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]*$/u;
+const name = z.string().trim().min(1).max(200).regex(NAME, 'not contain control characters, or be __proto__');
 
 /** @template {z.ZodType} Schema @param {Schema} schema @param {string} describe */
 const optional = (schema, describe) => schema.describe(describe).optional();

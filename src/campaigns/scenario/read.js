@@ -4,7 +4,7 @@ import { camelCase } from '../../common/options.js';
 import { isSystemFile } from '../../common/read-file.js';
 import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
-import { visibleText } from '../../common/visible-text.js';
+import { hideToken, visibleText } from '../../common/visible-text.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -37,7 +37,11 @@ import { resolveVariables } from './variables.js';
  * @throws {PkiLoadError} code `bad_scenario`, with line and column
  */
 export async function readScenario(text, name, env, allowed = {}) {
-  const source = resolveVariables(parseSource(text, name), env, allowed);
+  const given = parseSource(text, name);
+  const { target: single, targets: several } = Object(given.value);
+  // Before variables are resolved: none may be a token.
+  for (const one of [single, several].flat()) hideToken(env[Object(one)['token-env']] ?? '');
+  const source = resolveVariables(given, env, allowed);
   const names = Object.keys(operations);
   /** @type {OperationOptions} */
   const options = {};
@@ -60,9 +64,9 @@ export async function readScenario(text, name, env, allowed = {}) {
       throw source.error(path, 'is a device, a pipe or a file of the system', 'Name a regular file.');
   }
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
-    const { name: targetName = null, 'token-env': tokenEnv = null, ...given } = entry;
+    const { name: targetName = null, 'token-env': tokenEnv = null, ...rest } = entry;
     if (tokenEnv !== null) addTo(tokenEnv, 'the token');
-    return /** @type {ScenarioTarget} */ ({ name: targetName, tokenEnv, options: given });
+    return /** @type {ScenarioTarget} */ ({ name: targetName, tokenEnv, options: rest });
   });
   const runs = scenario.runs?.map((run, i) => readRun(source, scenario, run, ['runs', i], setup));
   return {

@@ -28,11 +28,11 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
   /** @param {boolean} interrupted @param {unknown} [fault] */
   const ended = (interrupted, fault) => ({ interrupted, refused, fault });
   for (const [step, error] of context.refused) refuse(step, error);
-  const turns = turnsOf(steps, repeat);
   let hasResult = false;
   /** @type {number | null} */
   let previous = null;
-  for (const [i, { step, number }] of turns.entries()) {
+  const count = steps.length * repeat;
+  for (const { i, step, number } of turnsOf(steps, repeat)) {
     if (refused.has(step)) continue;
     const { run, target } = steps[step];
     const plan = planOfRun(steps[step].plan, number);
@@ -42,7 +42,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
     }
     if (stop.aborted) return ended(true);
     const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
-    live.event({ type: 'notice', text: `Run ${i + 1} of ${turns.length}: ${run} on ${target}${which}:` });
+    live.event({ type: 'notice', text: `Run ${i + 1} of ${count}: ${run} on ${target}${which}:` });
     previous = step;
     try {
       const result = await context.runOnce(step, plan);
@@ -51,7 +51,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
       hasResult = true;
       if (result.interrupted) return ended(true);
     } catch (error) {
-      if (hasResult || i < turns.length - 1) await live.abandon();
+      if (hasResult || i < count - 1) await live.abandon();
       if (stop.aborted) return ended(true);
       if (!(error instanceof PkiLoadError)) return ended(false, error);
       if (error.code === 'interrupted') return ended(true);
@@ -64,11 +64,11 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
 /**
  * Alternates the order of targets (A1 B1 B2 A2), so that drift (heat, a filling disk) affects all equally.
  * @param {readonly {run: string}[]} steps all targets of the first run, then all of the next @param {number} repeat
- * @returns {{step: number, number: number}[]} index of a step, and number of its repeat, from 0
+ * @returns {Generator<{i: number, step: number, number: number}>} index of a turn and of a step, and number of its repeat, from 0
  */
-export function turnsOf(steps, repeat) {
+export function* turnsOf(steps, repeat) {
   const runs = groupBy([...steps.keys()], (step) => steps[step].run);
-  return Array.from({ length: repeat }, (_, number) =>
-    runs.flatMap((run) => run.map((_step, i) => ({ step: run[(i + number) % run.length], number }))),
-  ).flat();
+  for (let i = 0, number = 0; number < repeat; number++)
+    for (const run of runs)
+      for (const at of run.keys()) yield { i: i++, step: run[(at + number) % run.length], number };
 }

@@ -8,6 +8,7 @@ import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement, withoutContradiction } from '../../plan/requirements.js';
+import { checkArrivals } from '../../plan/schedule.js';
 import { checkToken, readEnvironment } from '../../vault/environment.js';
 import { quoted } from '../../vault/setup/command.js';
 import { checkSearchable } from '../search/find-max.js';
@@ -69,6 +70,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
       });
     }
   }
+  checkArrivals(steps.map(({ plan }) => plan.load));
   return steps;
 }
 

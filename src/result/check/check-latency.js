@@ -57,8 +57,9 @@ function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (!isAscending(FIGURES.flatMap((key) => (key === 'mean' ? [] : figures[key]))))
     return yield `${name}: min, percentiles and max are not in ascending order`;
   yield* checkHistogram(`${name}.histogram`, histogram, count, figures);
-  for (const [key, { low, high, tool }] of Object.entries(bars ?? {})) {
-    const value = Number(figures[/** @type {Figure} */ (key)]);
+  for (const key of FIGURES) {
+    const { low, high, tool } = bars?.[key] ?? { low: 0, high: null, tool: 0 };
+    const value = Number(figures[key]);
     if (isAbove(low, value) || isAbove(tool, value) || (high !== null && isAbove(value, high)))
       yield `${name}.bars.${key} does not contain ${key}`;
   }

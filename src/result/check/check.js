@@ -139,11 +139,10 @@ function* checkParts(name, blocks, whole) {
 function countsOf({ totals, outcomes, latencyMs, verification: { checked, passed, unchecked } }) {
   const latencies = Object.fromEntries(SERIES.map((key) => [`${key}.count`, latencyMs[key].count]));
   const counts = { totals, outcomes, verification: { checked, passed, unchecked }, latencyMs: latencies };
-  return Object.fromEntries(
-    Object.entries(counts).flatMap(([name, own]) =>
-      Object.entries(own).map(([key, count]) => [`${name}.${key}`, count]),
-    ),
+  const all = Object.entries(counts).flatMap(([name, own]) =>
+    Object.entries(own).map(([key, count]) => [`${name}.${key}`, count]),
   );
+  return Object.fromEntries(all.filter(([, count]) => typeof count === 'number'));
 }
 
 /** @param {Result} result */

@@ -75,10 +75,12 @@ export function chooseMethod(n, m) {
  */
 function rank(values) {
   const sorted = [...values].sort((a, b) => a - b);
-  const sizeOf = (/** @type {number} */ value) => sorted.lastIndexOf(value) - sorted.indexOf(value) + 1;
+  const places = sorted.map((value, i) => /** @type {const} */ ([value, i]));
+  const [first, last] = [new Map([...places].reverse()), new Map(places)];
+  const placesOf = (/** @type {number} */ value) => [Number(first.get(value)), Number(last.get(value))];
   return {
-    doubledRanks: values.map((value) => sorted.indexOf(value) + sorted.lastIndexOf(value) + 2),
-    ties: [...new Set(sorted)].map(sizeOf),
+    doubledRanks: values.map((value) => total(placesOf(value)) + 2),
+    ties: [...last].map(([value, end]) => end - placesOf(value)[0] + 1),
   };
 }
 
@@ -142,7 +144,5 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
 /** Median of a resample. @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
 function resample(values, number, seed, stream) {
   const n = values.length;
-  const drawn = new Float64Array(n);
-  for (let i = 0; i < n; i += 1) drawn[i] = values[Math.floor(uniform(seed, number * n + i, stream) * n)];
-  return median(drawn);
+  return median(values.map((_, i) => values[Math.floor(uniform(seed, number * n + i, stream) * n)]));
 }

@@ -1,5 +1,6 @@
 /** Checks that results are all the parts of one plan, each once; errors name the files. */
 import { parseRequirement } from '../../plan/requirements.js';
+import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
 import { unlessThrown } from '../check/check-latency.js';
 import { fileError } from '../document.js';
@@ -136,6 +137,8 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   const { model, ratePerSecond, durationMs, requests, seed } = load;
   const hasSchedule = Number(ratePerSecond) > 0 && (durationMs ?? requests) !== null && seed !== null;
   if (model === 'open' && !hasSchedule) yield 'its load is an open loop without a rate, or without an end';
+  if (unlessThrown(() => [checkArrivals([/** @type {any} */ (plan.load)])]) === null)
+    yield 'its load has more Poisson arrivals than any plan may have';
   const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
   for (const text of requirements)

@@ -301,6 +301,12 @@ describe('the environment', () => {
     });
   }
 
+  test('a variable must not be the token of token-env', async () => {
+    const text = `env: [VAULT_T2]\n${HEAD}description: '\${VAULT_T2}'\ntarget: {token-env: VAULT_T2}\n`;
+    const read = readScenario(text, 's.yaml', { VAULT_T2: 'a1b2c3d4-other' }, { allowEnv: ['VAULT_T2'] });
+    await assert.rejects(read, /VAULT_T2 contains the token in use/);
+  });
+
   test('a variable must not be a token in use, not even a short one', async () => {
     const text = `env: [A]\n${HEAD}description: 'x\${A}'\n`;
     for (const token of ['5f6c9c5e-long', '77']) {
