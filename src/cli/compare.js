@@ -27,7 +27,7 @@ const otherOptions = {
   ...inGroup('Results', {
     'fail-if': {
       ...{ type: 'text', placeholder: 'EXPR', repeatable: true },
-      describe: "Exit with 99 unless the results rule it out: 'p99 slower by 10%'; repeatable",
+      describe: "Exit with 99 if this is shown or not proven: 'p99 slower by 10%'; repeatable",
     },
   }),
   ...outputOptions,
@@ -41,9 +41,9 @@ const EPILOGUE = `--fail-if METRIC DIRECTION [by X%]
 At least 4 runs per group are needed to show a difference (p < 0.05). See docs/compare.md.
 
 ${describeExitCodes({
-  0: 'no --fail-if fired',
+  0: 'every --fail-if passed',
   1: 'wrong usage, or files that cannot be read or compared, such as invalid runs',
-  99: 'a --fail-if is shown, or cannot be ruled out',
+  99: 'a --fail-if fired or is not proven',
 })}`;
 
 /** @type {Command} */

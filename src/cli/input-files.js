@@ -52,6 +52,6 @@ export async function runsIn(read) {
       return namedRuns(document.runs).map((run) => ({ ...run, name: `${name}, ${run.name}` }));
     }
     const message = `${name} is ${KIND_NAMES[kindOf(document)]}, not the result of a run.`;
-    throw usageError('not_a_run', message, 'Pass results of runs; report shows this file alone.');
+    throw usageError('not_a_run', message, 'Pass only results of runs, or report this file on its own.');
   });
 }

@@ -43,7 +43,7 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
   const onLost = (/** @type {Error} */ { message }) => {
     useLines();
     const text = `Progress, files and metrics are no longer updated (${message.replace(/\.$/, '')}).`;
-    warn(`${text} The run goes on and writes its result.`);
+    warn(`${text} The run continues, and writes its result at the end.`);
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   let hasFailed = false;

@@ -46,7 +46,7 @@ const FLUSH_MS = 500;
 
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
-  // Arguments may contain them.
+  // Arguments may contain a token.
   for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) hideToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
@@ -105,7 +105,7 @@ async function parse(args) {
     .exitProcess(false)
     .completion('completion', 'Print a completion script for bash or zsh')
     .demandCommand(1, 'The command is missing. Put it first, before the options.')
-    .epilogue('Help on a command: vault-pki-load issue --help')
+    .epilogue('For help on a command: vault-pki-load COMMAND --help')
     .fail((message, error) => {
       throw error ?? misuse(message);
     });

@@ -41,7 +41,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   /** @type {Map<string, string>} */
   const places = new Map();
   for (const path of out) {
-    const remedy = 'Leave it out: standard output always gets the result, as --format says.';
+    const remedy = 'Leave it out: standard output always gets the result, in the format that --format sets.';
     if (path === '-') throw usageError('out_is_stdout', '--out - names no file.', remedy);
     if (fs.existsSync(path) && fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
     const reporter = reporterForFile(path);

@@ -22,7 +22,7 @@ import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js
 /** @typedef {(refused: Refused, interrupt: Interrupt) => Promise<number>} Act returns the exit code */
 
 const scenarioOptions = inGroup('Scenario', {
-  only: { type: 'text', repeatable: true, describe: 'Run only this run of the scenario; repeatable' },
+  only: { type: 'text', repeatable: true, describe: 'Execute only the run of this name; repeatable' },
   'allow-env': option('text', 'Let the scenario read this environment variable; repeatable', {
     repeatable: true,
   }),

@@ -16,7 +16,7 @@ import { endWith, textOf } from './process.js';
 /** @import { Search } from '../result/search/search-schema.js' */
 /** @import { RunContext } from './operation.js' */
 
-const CLOSING = 'Removing what the search created. Press Ctrl-C again to end at once.';
+const CLOSING = 'Cleaning up after the search. Press Ctrl-C again to end at once.';
 
 /**
  * @param {Plan} plan the search starts at its rate, or in a closed loop at its concurrency

@@ -15,7 +15,7 @@ import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
 /** @import { Command } from './arguments.js' */
 
 /** @typedef {{client: VaultClient, name: string, log: (text: string) => void, flags: string}} Work `log` reports a change;
- *   `flags` name the target in other command lines, empty if the environment does */
+ *   `flags` name the target in other command lines; empty if the environment names it */
 
 /** Commands to try, by engine; NAME and MOUNT are replaced by those of the setup. */
 const TRY = [
@@ -74,8 +74,8 @@ export const teardown = {
   options: { ...nameOption, ...vaultOptions },
   examples: ['teardown', 'teardown --name load --format json'],
   epilogue:
-    'Deletes the marked mounts and policy of this name, with all contents, and leftover mounts of killed runs. Do not use it during a run ' +
-    'that has its own mount. It can be repeated, and cleans up after a failed setup. Exit code 2 if anything is left.',
+    'Deletes the marked mounts and policy of this name, with all contents, and leftover mounts of killed runs. Do not use it during ' +
+    'a run that creates its own mounts (kv, transit, approle). It is safe to repeat, also after a failed setup. Exit code 2 if anything remains.',
   async run(given) {
     /** @type {TeardownReport} */
     const report = { gone: [], left: [] };
@@ -112,7 +112,7 @@ Remove it:
 /** @param {unknown} error after setup created something @param {string} name @param {string} flags see Work */
 export function withCleanupHint(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
-  const hint = `The objects created so far remain: run setup again to complete it, or ${teardownCommand(name, flags)} to remove them.`;
+  const hint = `The objects created so far remain. Run setup again to create the rest, or ${teardownCommand(name, flags)} to remove them.`;
   return changed(error, { remedy: error.remedy === undefined ? hint : `${error.remedy} ${hint}` });
 }
 

@@ -15,7 +15,7 @@ import { encodePem } from '../pki/text.js';
 /** @typedef {Awaited<ReturnType<typeof createAuthority>>} Authority */
 /** @typedef {{name: Buffer, keyId: Buffer, privateKey: KeyObject, algorithm: Buffer}} Issuer */
 
-/** An RSA key blocks a thread for 100 ms; this leaves one of the pool's four threads for signatures. */
+/** Generating an RSA key blocks a thread for 100 ms; this leaves one of the pool's four threads for signatures. */
 const limitRsa = pLimit(3);
 
 /** @param {CsrKeyType} type */

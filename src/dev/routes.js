@@ -1,4 +1,4 @@
-/** Requests -> replies as Vault writes them, without a socket: routes, parameters, responses, errors. */
+/** Requests -> responses in Vault's format, without sockets: routes, parameters, errors. */
 import { randomUUID } from 'node:crypto';
 import { posix } from 'node:path';
 import { parseDuration } from '../common/units.js';

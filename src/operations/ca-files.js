@@ -14,7 +14,7 @@ import { apiPath, sendAlways } from './request-parts.js';
 /** @import { Crl } from '../pki/crl.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** As in Go (maxChainSignatureChecks in crypto/x509): certificates of one name would cost the square of their number. */
+/** As Go (maxChainSignatureChecks in crypto/x509): n certificates with one name would take n² verifications. */
 const MAX_CHECKS = 100;
 
 /** @type {Operation} */
@@ -73,7 +73,7 @@ export const caChain = {
     chain: "the issuer's certificate and its CAs, each the signer of one before it, all valid now",
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
-    not_ca: 'a certificate that is not one of a CA (basicConstraints, keyCertSign)',
+    not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
     unknown_critical_extension: 'a certificate with a critical extension unknown to this tool',
     broken_chain: 'a certificate that did not sign any certificate before it',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,

@@ -42,7 +42,7 @@ const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 function openToAppend(path) {
   const refuse = (/** @type {string} */ problem, remedy = 'Use a file in a writable folder.') =>
     usageError('cannot_write', `--keep ${path} ${problem}.`, remedy);
-  const noFile = refuse('is a pipe, a socket or a disk, not a file');
+  const noFile = refuse('is a pipe, a socket or a block device, not a file');
   let file;
   try {
     file = openSync(placeOf(path), APPEND, 0o644);

@@ -39,7 +39,7 @@ export function readKinds(about, expect) {
     const [text = 'good'] = expect;
     if (expect.length <= 1 && !text.includes('='))
       return [{ name: null, weight: 1, expect: readStatus(text, text) }];
-    const message = `--expect is ${quote(expect)}, a status for each kind, but --about names no kinds.`;
+    const message = `--expect is ${quote(expect)}, a status for each kind, but --about is not given.`;
     throw usageError('contradiction', message, 'Add --about, or use one status: --expect revoked.');
   }
   const weights = readPairs('--about', about, NAMES, readWeight);
@@ -90,7 +90,7 @@ function readWeight(value, text) {
   const weight = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) : 0;
   if (weight > 0) return weight;
   const remedy = 'Write the weight in digits, e.g. revoked=5, or leave the kind out.';
-  throw badValue('--about', text, 'without a weight above zero', remedy);
+  throw badValue('--about', text, 'not a kind with a weight above zero', remedy);
 }
 
 /** @param {string} value @param {string} text */

@@ -70,7 +70,7 @@ export const ocsp = {
     nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
     expect: option('list', `Expected status: ${EXPECTABLE.join(', ')}; with --about KIND=STATUS,...`, {
       placeholder: 'STATUS',
-      defaultText: 'good; with --about, as in Vault',
+      defaultText: "good; with --about, Vault's",
     }),
   }),
   outcomes: {
@@ -106,7 +106,7 @@ function check(options) {
   rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Use one of them.');
   const isNamedTwice = ocspUrl !== null && fromAia;
   rejectIf(isNamedTwice, '--ocsp-url and --from-aia both name a responder.', 'Use one of them.');
-  const allGood = `with ${fileFlag} the run issues none, and its certificates count as good`;
+  const allGood = `with ${fileFlag} the run issues none, and those in the file count as good`;
   const addFile = 'Add --revoked-serials FILE, or leave the file out to issue and revoke some.';
   const hasNone = fileFlag !== null && revoked;
   rejectIf(hasNone, `--about includes revoked certificates, but ${allGood}.`, addFile);

@@ -76,7 +76,7 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
 /** @param {string} path @param {string} flag that names the file */
 export const readInput = (path, flag) => readBytes(path, `${flag} ${path}`, { maxMiB: 64 });
 
-/** The client has one connection, and a call's timeout counts from its start: more calls would time out queued. */
+/** The client has one connection, and timeouts count from the start of a call: more would time out in the queue. */
 const CALLS_AT_ONCE = 2;
 
 /**

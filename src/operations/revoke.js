@@ -9,7 +9,7 @@ import { apiPath } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** Max certificates to issue before a run. */
+/** Maximum number of certificates to issue before a run. */
 export const MAX_POOL = 100_000;
 const DEFAULT_POOL = 1000;
 
@@ -93,7 +93,7 @@ async function prepare(context) {
   return { ...fixture, path, serials: issued.map(({ serial }) => serial), places };
 }
 
-/** Max indexes to examine, 50 ns each: an operation with a tiny share of a mix gets fewer certificates. */
+/** Maximum number of indexes to examine, 50 ns each: an operation with a tiny share of a mix has fewer certificates. */
 const MAX_EXAMINED = 10_000_000;
 
 /**

@@ -15,8 +15,8 @@ import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
 
 /** `decrypt` and `verify` need inputs that these actions produce: the fields of their response and request. */
 const PRODUCERS = Object.freeze({
-  encrypt: { field: 'ciphertext', textField: 'plaintext', label: 'Encrypting texts' },
-  sign: { field: 'signature', textField: 'input', label: 'Signing texts' },
+  encrypt: { field: 'ciphertext', textField: 'plaintext', label: 'Encrypting inputs' },
+  sign: { field: 'signature', textField: 'input', label: 'Signing inputs' },
 });
 
 /** By producing action; the first is the default. */
@@ -84,7 +84,7 @@ export const transit = {
     rejectIf(!types.includes(keyType), wrongType, `Use one of ${types.join(', ')}.`);
     const tooLong = `A key of type ${keyType} encrypts at most ${maxSize} bytes, but --size is ${size}.`;
     rejectIf(size > maxSize, tooLong, `Lower --size, or use ${KEY_TYPES.encrypt[0]}.`);
-    const all = `--pool ${pool} texts of --size ${size} bytes exceed ${MAX_POOL_MIB} MiB`;
+    const all = `--pool ${pool} inputs of --size ${size} bytes exceed ${MAX_POOL_MIB} MiB`;
     const isLarge = size * pool > MAX_POOL_MIB * 1024 * 1024;
     rejectIf(isLarge, `${all}, and every thread would keep them.`, 'Lower --pool or --size.');
   },
@@ -98,7 +98,7 @@ export const transit = {
     await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[producer][0] }), signal);
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
     const { field, textField, label } = PRODUCERS[producer];
-    // Ciphertexts or signatures, by number of the text.
+    // Ciphertexts or signatures, by number of the input.
     const prepared = await makeMany(action === producer ? 0 : pool, { ...context, label }, async (number) => {
       const input = { [textField]: secretValue(plan.load.seed, number, size) };
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
@@ -109,7 +109,7 @@ export const transit = {
     return {
       ...fixture,
       mount,
-      // Several runs may share the texts, so their own seeds do not apply.
+      // Several runs may share the inputs, so their own seeds do not apply.
       dataSeed: plan.load.seed,
       prepared,
       publicKey: key === null ? null : textOf(key.keys?.[key.latest_version]?.public_key),

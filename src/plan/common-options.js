@@ -70,7 +70,7 @@ export const commonOptions = {
       alias: ['timeout-ms'],
     }),
     threads: option('integer', 'Sender threads; they share one schedule', { default: 1, min: 1, max: 64 }),
-    pacing: option('choice', 'How to wait for the next send; spin is most exact but occupies a core', {
+    pacing: option('choice', 'How to wait for the next send; spin is most precise but uses a core', {
       choices: ['auto', 'spin', 'sleep'],
       default: 'auto',
     }),

@@ -19,21 +19,21 @@ import { parseDuration, parseRate } from '../common/units.js';
 /**
  * @typedef {object} Metric
  * @property {'ms' | '/s' | 'fraction'} unit of its limit; also determines how it is judged
- * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] of
- *   a fraction of the due requests
- * @property {string} [called] of a fraction: the predicate of these requests, e.g. `were dropped`
+ * @property {(counts: Record<'succeeded' | 'failed' | 'dropped' | 'neverSentDue', number>) => number} [counted] for a
+ *   fraction: how many of the due requests it counts
+ * @property {string} [predicate] for a fraction: said of these requests, e.g. `failed`, `were dropped`
  */
 
 /** @template {string} Name @param {Record<Name, Metric>} metrics @returns {Readonly<Record<Name, Metric>>} */
 const declare = (metrics) => Object.freeze(metrics);
 
-/** By name. A new share of the requests needs only an entry here; a new time also needs a bar (`judgeTime`). */
+/** By name. A new fraction needs only an entry here; a new latency also needs an error bar (`judgeTime`). */
 export const METRICS = declare({
   rate: { unit: '/s' },
   errors: {
     unit: 'fraction',
     counted: ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue,
-    called: 'failed',
+    predicate: 'failed',
   },
   min: { unit: 'ms' },
   mean: { unit: 'ms' },
@@ -79,7 +79,7 @@ export function withoutContradiction(requirements) {
   const keyOf = (/** @type {R} */ { metric, quantile, series, operation, stage }) =>
     JSON.stringify([metric, quantile, series, operation, stage]);
   for (const low of requirements.filter(({ comparator }) => comparator[0] === '>')) {
-    // At the same limit, `<=` and `>=` together ask for that value.
+    // At the same limit, `<=` and `>=` together require exactly that value.
     const high = requirements.find(
       (one) => one.comparator[0] === '<' && one.limit < low.limit && keyOf(one) === keyOf(low),
     );
@@ -129,7 +129,7 @@ function parseSeries(metric, name) {
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
   const series = SERIES.find((known) => known.toLowerCase() === plain);
   if (series !== undefined) return series;
-  throw problem(`${shown} is not a kind of time; use (response), (service) or (send-lag)`);
+  throw problem(`${shown} is not a kind of time; use (response), (service) or (sendLag)`);
 }
 
 /** @param {Requirement['metric']} metric @param {Comparator} comparator @param {string} text */
@@ -152,7 +152,7 @@ function parseLimit(metric, comparator, text) {
 function parseShare(metric, comparator, text, shown) {
   if (comparator[0] === '>') throw problem(`${metric} take an upper limit; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
-  if (match === null) throw problem(`${shown} is not a share such as 0.1% or 0.001`);
+  if (match === null) throw problem(`${shown} is not a percentage or a fraction, such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
   if (!isPercent && number >= 1)
     throw problem(`${shown} is not a fraction below 1; for percent write ${text}%`);

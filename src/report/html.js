@@ -1,4 +1,4 @@
-/** Report -> one HTML file without a script, which fetches nothing. */
+/** Report -> one self-contained HTML file: no scripts, nothing to fetch. */
 import { createHash } from 'node:crypto';
 import { MAIN_SIZES, SIZES } from './charts/frame.js';
 import { CHARTS } from './charts/index.js';

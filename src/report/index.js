@@ -12,7 +12,7 @@ import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 /** @typedef {{color?: boolean}} RenderOptions `color`: escape sequences for a terminal */
 /** @typedef {{render: (document: any, options?: RenderOptions) => Content | Promise<Content>}} Reporter */
 /** @type {readonly DocumentKind[]} */
-const SEVERAL = ['result', 'run-set', 'propagation'];
+const CSV_KINDS = ['result', 'run-set', 'propagation'];
 
 /** @typedef {ReturnType<typeof reporter>} ReporterEntry */
 /**
@@ -28,7 +28,7 @@ export const reporters = Object.freeze({
   html: reporter('.html', 'a page with charts, in one file', () => described(import('./html.js')), ALL),
   md: reporter('.md', 'tables for a pull request or a wiki', () => described(import('./markdown.js')), ALL),
   junit: reporter('.xml', 'JUnit: each requirement a test case', () => import('./data/junit.js'), ALL),
-  csv: reporter('.csv', 'the timeline, a row per second', () => import('./data/csv.js'), SEVERAL),
+  csv: reporter('.csv', 'the timeline, a row per second', () => import('./data/csv.js'), CSV_KINDS),
   hlog: reporter('.hlog', 'HdrHistogram log, an interval per second', () => import('./data/hlog.js')),
   hgrm: reporter(
     '.hgrm',
@@ -84,8 +84,8 @@ export function checkKind({ kinds, extension }, kind, origin) {
 }
 
 /**
- * Strings of a document come from servers, files and scenarios. Removes tokens in use, and makes control characters visible; JSON
- * escapes them.
+ * Redacts tokens in use and escapes control characters in the strings of a document, which come from servers, files and
+ * scenarios.
  * @param {string} name of a reporter @param {Document} document @param {RenderOptions} [options] @returns {Promise<string>} ends with a newline
  * @throws {PkiLoadError} code `cannot_report` if the format has no such kind of document
  */
@@ -93,7 +93,7 @@ export async function renderDocument(name, document, options) {
   return [...piecesOf(await renderContent(name, document, options))].join('');
 }
 
-/** To write it to a file in pieces. @type {(...given: Parameters<typeof renderDocument>) => Promise<Content>} */
+/** Like renderDocument, but in pieces, for writing to a file. @type {(...given: Parameters<typeof renderDocument>) => Promise<Content>} */
 export async function renderContent(name, document, options) {
   checkKind(reporters[name], kindOf(document), `Format ${name}`);
   const { render } = await reporters[name].load();

@@ -1,4 +1,4 @@
-/** Report -> GitHub-flavoured Markdown. Text may come from a server: it gets no HTML, links, mentions or formulas. */
+/** Report -> GitHub-flavoured Markdown. Text may come from a server, so its HTML, links, mentions and formulas are escaped. */
 import { visibleText } from '../common/visible-text.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';

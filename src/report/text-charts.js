@@ -28,7 +28,7 @@ export function textHistogram(histogram) {
   const bins = binsOf(histogram);
   const text = (/** @type {number} */ us) => formatLatency(us / 1000);
   const rows = bins.map(({ fromUs, toUs, count }) => [
-    toUs === null ? `${text(fromUs)} and more` : `${text(fromUs)} to ${text(toUs)}`,
+    toUs === null ? `${text(fromUs)} or more` : `${text(fromUs)} to ${text(toUs)}`,
     formatCount(count),
     formatPercent(count / histogram.totalCount),
   ]);

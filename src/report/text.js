@@ -112,7 +112,7 @@ function factLines({ items, isCode }, width) {
   return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
-/** Widths of the first column: the minimum, and the width that takes precedence over details. */
+/** Widths of the first column: the minimum, and the one below which detail columns are dropped first. */
 const [MIN_FIRST, GOOD_FIRST] = [10, 24];
 
 /** Columns by which text below a row is indented. */

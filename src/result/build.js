@@ -19,7 +19,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
- * @property {boolean} [allOnTime] of an unfinished run: every response that was possible by now was a success
+ * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured part
  * @property {number} [carriedOver] successes of the previous stage that came after its end
  */
@@ -29,7 +29,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /**
  * The sums behind a block and the verdicts on requirements.
  * @param {CellTally[]} operations @param {RunFacts} facts
- * @param {number} [windowMs] of the rates: that of the whole, so that its operations' rates add up to its rate
+ * @param {number} [windowMs] for rates; the run's or stage's, so that the rates of its operations add up
  */
 export function measure(operations, facts, windowMs = rateWindowMs(operations, facts)) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
@@ -121,7 +121,7 @@ export function factsOfEach(all, facts) {
 
 /**
  * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
- * is then requests in flight / time, and that time includes the tool's lateness.
+ * is then requests in flight / response time, which includes the tool's lateness.
  * @param {CellTally[]} operations @param {RunFacts} facts @param {ReturnType<typeof timesOf>} times
  */
 function slowdownOf(operations, facts, times) {
@@ -147,9 +147,9 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  * stage that hands over at most two more requests than it received did all its work in time. Open loop: the
  * last requests complete after the end. By Little's law rate x mean response time (of the first half) are always
  * in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to clear it counts.
- * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 pass as
- * normal. Long responses, or an early stall, would let more pass; but a target that never answered as fast as it was asked, not even
- * in the best half of the time, could not keep up.
+ * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 count as
+ * normal. Long responses, or an early stall, would let more count as normal; but a target that never responded at the
+ * offered rate, not even in the best half of the time, could not keep up.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
@@ -265,12 +265,12 @@ export function buildTimeline(operations, seconds, dueIn = null) {
   });
 }
 
-/** @typedef {Record<'failed' | 'dropped' | 'neverSentDue', number>} Unanswered due requests without a good response */
+/** @typedef {Record<'failed' | 'dropped' | 'neverSentDue', number>} ErrorCounts of due requests */
 
-/** @param {Unanswered} counts */
+/** @param {ErrorCounts} counts */
 export const countErrors = ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue;
 
-/** @param {Unanswered & {succeeded: number}} counts @returns {number | null} 0 to 1; null if nothing was due */
+/** @param {ErrorCounts & {succeeded: number}} counts @returns {number | null} 0 to 1; null if nothing was due */
 export function shareOfErrors(counts) {
   const errors = countErrors(counts);
   const due = counts.succeeded + errors;

@@ -28,7 +28,7 @@ export function each(keys, schema) {
   return /** @type {any} */ (Object.fromEntries(keys.map((key) => [key, schema])));
 }
 
-/** In the JSON Schema, too. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
+/** An object named in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
 export const named = (id, shape) => z.object(shape).meta({ id });
 
 const [MAX_ELEMENTS, MAX_NAMES] = [100, 1000];

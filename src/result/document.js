@@ -34,7 +34,7 @@ export function kindOf(document, name = 'The document') {
   const kind = DOCUMENT_KINDS.find((one) => schema === idOf(one));
   if (kind !== undefined) return kind;
   const found = typeof schema === 'string' ? `its schema is ${quote(schema)}` : 'it has no schema';
-  throw fileError('bad_document', `${name} is not a file of vault-pki-load: ${found}.`);
+  throw fileError('bad_document', `${name} was not written by vault-pki-load: ${found}.`);
 }
 
 /** @param {DocumentKind} kind */

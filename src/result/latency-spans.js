@@ -14,7 +14,7 @@ const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
 /** Seconds. From ten seconds on, spans contain whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} one-second spans if these have enough responses, or without histograms */
+/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} spans of one second if these have enough responses, or if the timeline has no histograms */
 export function latencySpans(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
@@ -28,7 +28,7 @@ export function latencySpans(timeline) {
   });
 }
 
-/** @param {TimelineRow[]} timeline @param {number} [length] seconds; the last: shorter @returns {Bin[]} */
+/** @param {TimelineRow[]} timeline @param {number} [length] seconds; the last bin may be shorter @returns {Bin[]} */
 export function binned(timeline, length = spanLength(timeline)) {
   return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
     const rows = timeline.slice(i * length, (i + 1) * length);

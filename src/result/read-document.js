@@ -84,7 +84,7 @@ export function parseDocument(bytes, name) {
   try {
     addMissingFigures(value);
   } catch (error) {
-    throw fileError('bad_document', `${name} is damaged: ${/** @type {Error} */ (error).message}.`);
+    throw fileError('bad_document', `${name} is corrupt: ${/** @type {Error} */ (error).message}.`);
   }
   return READERS[kindOf(value, name)](value, name);
 }

@@ -100,7 +100,7 @@ const MergedPart = named('MergedPart', {
 });
 
 /**
- * Error bar: contains the target's true figure, at 95 % on either side. `high` is null if there
+ * Error bar of the target's true figure: each end is a one-sided 95 % confidence bound. `high` is null if there
  * are too few requests for an upper bound. `tool`: the part of the figure that may be the tool's lateness.
  */
 const Bar = named('Bar', { low: amount, high: amount.nullable(), tool: amount });
@@ -125,7 +125,7 @@ const Totals = named('Totals', {
   errors: count,
 });
 
-/** Successes. `bar`: the target's rate per second, at 95 % on either side. */
+/** Successes. `bar`: the target's rate per second, with 95 % bounds. */
 const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
   /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
@@ -149,7 +149,7 @@ const Verification = named('Verification', {
   /** True if some responses were not checked for lack of time; `unchecked` is their number. */
   sampled: z.boolean(),
   unchecked: count,
-  /** Rule -> responses that broke it; one response may break several. */
+  /** Rule -> responses that broke it; a response counts only for the first rule that it broke. */
   failures: z.record(z.string(), count),
   notes: z.array(z.string()).optional(),
 });
@@ -323,7 +323,7 @@ export const Result = z
     requirements: z.array(RequirementVerdict),
     measurement: Measurement,
     environment: Environment,
-    /** Of a part: what `merge` needs to add it to the others exactly. */
+    /** Of a part: the data that `merge` needs to combine it exactly with the other parts. */
     merge: MergeBlock.optional(),
     /** The parts of a merged result. */
     merged: z.array(MergedPart).optional(),

@@ -54,10 +54,10 @@ export async function checkPermission(client, path) {
   if (!isEnough && rights.length > 0) throw mayNotWrite(path);
 }
 
-/** @param {string} path @param {string} [left] a sentence on what stays */
-export function mayNotWrite(path, left = '') {
+/** @param {string} path @param {string} [leftovers] a sentence on the leftovers */
+export function mayNotWrite(path, leftovers = '') {
   const remedy = `Use a token whose policy has: path ${JSON.stringify(path)} { capabilities = ["update"] }.`;
-  return targetError('role_permission_denied', `The token may not write to ${path}.${left}`, remedy);
+  return targetError('role_permission_denied', `The token may not write to ${path}.${leftovers}`, remedy);
 }
 
 /** @param {Role} role @param {RoleRequest} request */
@@ -126,7 +126,7 @@ export function describeFootprint({ role, count, mount = 'pki_int', health = nul
       `Vault's own health check reports ${limit} stored certificates as ${grade}: use a role with no_store=true or a test server.`,
     role?.generate_lease === true &&
       'The role creates a lease per certificate (generate_lease), which slows Vault down; set generate_lease=false for a load test.',
-    isCounted && `Vault Enterprise counts ${counted} for its licence (1.21 and later), stored or not.`,
+    isCounted && `Vault Enterprise counts ${counted} towards its licence (1.21 and later), stored or not.`,
   ].filter((sentence) => typeof sentence === 'string');
 }
 

@@ -28,9 +28,9 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
     const message = `${origin} is a standby node, which forwards requests: the run would measure two nodes.`;
     throw targetError('vault_standby', message, `${ACTIVE} See vault operator members.`);
   }
-  // Vault without Enterprise ignores the header, so the run would measure another namespace.
+  // Vault Community Edition ignores the header, so the run would measure another namespace.
   if (json.enterprise === false && hasNamespace) {
-    const message = `${origin} is a Vault without Enterprise, which has no namespaces.`;
+    const message = `${origin} is Vault Community Edition, which has no namespaces.`;
     throw targetError('no_namespaces', message, 'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.');
   }
   const forwards = `${origin} is a performance standby: it forwards writes to the active node.`;
@@ -56,7 +56,7 @@ function identify(json) {
 export async function checkMount(client, mount, type = 'pki') {
   const actual = await lookUpMount(client, mount);
   if (actual === null && type === 'pki' && (await respondsAsPki(client, mount)))
-    return [`The token may not read the settings of the mount ${mount}; it responds like a PKI mount.`];
+    return [`The token may not read the settings of ${mount}, but that path responds like a PKI mount.`];
   const isMount = actual !== null && withoutSlashes(textOf(actual.path, mount)) === mount;
   if (isMount && actual.type === type) return [];
   const others = await listMounts(client, type);

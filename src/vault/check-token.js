@@ -27,7 +27,7 @@ export async function checkToken(client, { neededMs = null, neededRequests = nul
     return notRenewed('The token may not look itself up (no default policy): its expiry is unknown.');
   const uses = numberOf(data.num_uses) ?? 0;
   if (uses > 0 && !(neededRequests !== null && neededRequests + 10 < uses)) {
-    const remedy = 'Use a token without a use limit (vault token create, no -use-limit).';
+    const remedy = 'Use a token without a use limit (vault token create without -use-limit).';
     throw targetError('token_use_limit', `The token can be used only ${uses} more times.`, remedy);
   }
   const ttl = numberOf(data.ttl);
@@ -45,7 +45,7 @@ async function lookUpSelf(client) {
     const code = error instanceof PkiLoadError ? error.code : '';
     if (code === 'vault_permission_denied' && (await isAccepted(client))) return null;
     if (code !== 'vault_permission_denied' && code !== 'token_invalid') throw error;
-    const why = 'it is wrong, expired or revoked, or of another namespace';
+    const why = 'it is invalid, expired or revoked, or belongs to another namespace';
     const message = `${client.origin} does not accept the token: ${why}.`;
     throw targetError('token_invalid', message, `${NEW_TOKEN} Check --namespace.`);
   }
@@ -83,7 +83,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   if (neededMs !== null && (!isRenewable || lastMs < enoughMs)) {
     const isBatch = data.type === 'batch';
     const why = isBatch ? 'is a batch token, which cannot be renewed' : 'cannot be renewed for longer';
-    const message = `${expires}, the run takes ${formatDuration(neededMs)}, and it ${why}.`;
+    const message = `${expires}, but the run takes ${formatDuration(neededMs)}, and the token ${why}.`;
     throw targetError('token_expires', message, 'Use a token with a longer TTL, or shorten --duration.');
   }
   const isBounded = neededMs === null && Number.isFinite(lastMs);

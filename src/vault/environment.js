@@ -51,7 +51,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
 }
 
 /**
- * Every token in use passes here: from now on it is hidden in all output.
+ * Every token in use passes through here: from then on, all output redacts it.
  * @param {string} token @param {string} source variable or file, for the error
  * @returns {string} the same token: valid in an HTTP header
  */
@@ -59,7 +59,7 @@ export function checkToken(token, source) {
   hideToken(token);
   if (isVisible(token)) return token;
   const message = `The token in ${source} contains white space or a character that is not allowed.`;
-  throw usageError('bad_token', message, 'Set it again without quotes and line breaks.');
+  throw usageError('bad_token', message, 'Set it again without quotes or line breaks.');
 }
 
 export function noToken() {

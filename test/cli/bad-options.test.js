@@ -73,7 +73,7 @@ const TABLE = [
   ['issue --require p99<1ms --require p99>2ms', /p99>2ms and p99<1ms cannot both be met\. Leave one of them/],
   [
     'issue --out -',
-    /--out - names no file\. Leave it out: standard output always gets the result, as --format/,
+    /--out - names no file\. Leave it out: standard output always gets the result, in the format that --format sets/,
   ],
   ['issue --out test', /--out test cannot be written: it is a directory\. Use the name of a file in it\./],
   ['issue --require speed>3', /Requirement "speed>3": "speed" is not a metric; use rate, errors/],

@@ -106,7 +106,7 @@ describe('a short calibration', () => {
     }
     assert.match(
       stdout,
-      /\nOn this machine, with --concurrency 10 --threads 2 --pacing\s+sleep, [\s\S]+\nImprove it /,
+      /\nOn this machine, with --concurrency 10 --threads 2 --pacing\s+sleep, [\s\S]+\nRemedies /,
     );
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
   });

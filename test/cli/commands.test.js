@@ -129,7 +129,7 @@ describe('on a separate server', () => {
       /There is no token: neither VAULT_TOKEN.*Run vault login/,
     );
     const unknown = await refuse(['ocsp'], { env: { ...env, VAULT_TOKEN: 'hvs.unknown' } });
-    assertRefused(unknown, /does not accept the token: it is wrong, expired or revoked(?!.*unknown)/, 2);
+    assertRefused(unknown, /does not accept the token: it is invalid, expired or revoked(?!.*unknown)/, 2);
   });
 
   test('requirements determine the exit code, and each is judged', async () => {

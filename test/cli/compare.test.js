@@ -98,7 +98,7 @@ describe('compare', () => {
     assert.equal(code, 0, stderr);
     assert.equal(usedIn(stdout), 10);
     assert.match(stdout, /"why": "it was interrupted"/);
-    assert.match(stdout, /2 of 12 runs of .* are left out: the others may be the better ones\./);
+    assert.match(stdout, /2 of 12 runs of .* were left out, so the group may look better than it is\./);
     const all = await run([...args, '--allow-invalid']);
     assert.equal(usedIn(all.stdout), 12);
   });
@@ -170,7 +170,7 @@ describe('compare refuses', () => {
     [
       'a comparison among runs',
       [OLD[0], '--with', comparison],
-      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass only results of runs, or report this file on its own\./,
     ],
     [
       'a part of a plan, whatever is allowed',

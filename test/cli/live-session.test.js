@@ -85,7 +85,7 @@ describe('if the thread is lost', () => {
     const flat = () => shown().replaceAll(/\s+/g, ' ');
     assert.match(
       flat(),
-      /^Warning: Progress, files and metrics .*\(no such column\)\. The run goes on and writes its result\./,
+      /^Warning: Progress, files and metrics .*\(no such column\)\. The run continues, and writes its result at the end\./,
     );
     live.event(WARNING);
     live.event({ type: 'warning', text: 'Interrupted: waiting for the last responses.' });
@@ -102,7 +102,7 @@ describe('if the thread is lost', () => {
     lose(new Error('x'));
     live.event(interval());
     live.event(WARNING);
-    assert.match(shown(), /its result\.\nWarning: The token could not be renewed\.\n$/);
+    assert.match(shown(), /at the end\.\nWarning: The token could not be renewed\.\n$/);
   });
 });
 

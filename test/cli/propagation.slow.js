@@ -185,6 +185,6 @@ test('not a run: compare refuses it, and report accepts it only alone', async (t
   assert.equal(reported.code, 1);
   assert.match(
     reported.stderr,
-    /is a propagation measurement, not the result of a run\. .* report shows this file alone\./,
+    /is a propagation measurement, not the result of a run\. .* or report this file on its own\./,
   );
 });

@@ -124,11 +124,11 @@ describe('report refuses, in one line:', () => {
   const TABLE = [
     ['a missing file', [path('gone.json')], /gone\.json was not found\. Check the path\./],
     ['--out over an input', [good, '--out', good], /--out .*good\.json is another file of this command, and/],
-    ['not a result', [path('no-result.json', '{}')], /no-result\.json is not a file of vault-pki-load/],
+    ['not a result', [path('no-result.json', '{}')], /no-result\.json was not written by vault-pki-load/],
     [
       'a comparison among runs',
       [good, comparison],
-      /comparison\.json is a comparison, not the result of a run\. Pass results of runs; report shows this file alone\./,
+      /comparison\.json is a comparison, not the result of a run\. Pass only results of runs, or report this file on its own\./,
     ],
     ['the same run twice', [good, good], /good\.json is given twice\. Pass each run only once\.$/m],
     ['a copy of a run', [good, path('copy.json', json)], /good\.json and .*copy\.json are the same run\./],

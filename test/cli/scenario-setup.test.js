@@ -37,7 +37,10 @@ describe('Ctrl-C during the setup of a scenario', () => {
       assert.equal(code, 130);
       assert.equal(stdout, '');
       const command = `vault-pki-load teardown --name ${NAME} --url ${url}`;
-      assert.ok(stderr.includes(`\nWarning: ${NAME} is left at ${url}. To remove it: ${command}\n`), stderr);
+      assert.ok(
+        stderr.includes(`\nWarning: The setup ${NAME} is left at ${url}. To remove it: ${command}\n`),
+        stderr,
+      );
       assert.deepEqual(
         vault.calls.filter(({ method }) => method === 'DELETE'),
         [],

@@ -189,7 +189,7 @@ describe('on the embedded server', () => {
     assert.equal((await cli.ended).code, 130);
     const [step] = searchIn(readFileSync(out, 'utf8')).steps;
     assert.equal(step.verdict, 'not met');
-    assert.match(step.reason, /^It was cut short after .*p99<200ms could no longer be met/);
+    assert.match(step.reason, /^The step was cut short after .*p99<200ms could no longer be met/);
     assert.ok(step.requests < 500, `${step.requests}`);
   });
 

@@ -182,7 +182,7 @@ describe('on a slow Vault', () => {
     assertNoStack(stderr);
     assert.ok(
       stderr.endsWith(
-        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. The objects created so far remain: run setup again to complete it, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
+        `\nvault-pki-load: Interrupted before the response to POST sys/mounts/load-int. The objects created so far remain. Run setup again to create the rest, or vault-pki-load teardown --name load --url ${url} to remove them.\n`,
       ),
       stderr,
     );

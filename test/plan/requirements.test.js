@@ -91,7 +91,7 @@ const BAD = [
   ['a lower limit of errors', 'errors>1%', /errors take an upper limit; use < or <=/],
   ['errors without percent sign', 'errors<1', /"1" is not a fraction below 1; for percent write 1%/],
   ['errors over 100 percent', 'errors<101%', /more than 100%/],
-  ['errors in words', 'errors<few', /"few" is not a share such as 0.1% or 0.001/],
+  ['errors in words', 'errors<few', /"few" is not a percentage or a fraction, such as 0.1% or 0.001/],
   ['fewer than no errors', 'errors<0', /fewer than 0 errors; write errors<=0/],
 ];
 

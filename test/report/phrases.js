@@ -61,9 +61,9 @@ export const PHRASES = {
   'two-operations': '400 of 400 responses, all passed',
   'compare-nothing': 'no difference shown',
   'compare-by-interval': `
-    The medians of the runs show a difference, their ranks do not.`,
+    The medians of the runs show a difference, but their ranks do not.`,
   'compare-by-rank': `
-    The ranks of the runs show a difference, their medians do not.`,
+    The ranks of the runs show a difference, but their medians do not.`,
   'compare-errors': `
     No time or rate of down is called better: down has more errors than old (100 % and 0 %).
     p99: not comparable, 0.40 ms and 9.93 ms; all requests of down failed, so there are no response times.
@@ -74,7 +74,7 @@ export const PHRASES = {
     old and new have too few runs (1 and 2) to show any difference: 4 of each are enough.
     not enough runs`,
   'compare-left-out': `
-    5 of 10 runs of new are left out: the others may be the better ones.
+    5 of 10 runs of new were left out, so the group may look better than it is.
     But 5 of 10 runs of new are left out, so the median of all is unknown.
     run-1.json: its measurement is invalid: Requests went out late`,
   'compare-many-groups': `
@@ -83,7 +83,7 @@ export const PHRASES = {
     (95 %, 400 resamples, seed 1), which is somewhat too narrow with few runs.`,
   'compare-warnings': `
     The runs differ in load.ratePerSecond (20, 50), load.concurrency (10, 99), which may explain a difference.
-    are left out: the others may be the better ones.
+    were left out, so the group may look better than it is.
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
   'run-set-left-out': `
@@ -104,7 +104,7 @@ export const PHRASES = {
     Revocations were seen at one node within 20.0 ms (p50 and p99)
     1 request before, 2 polls: 2 good, 1 revoked`,
   'propagation-nothing': `
-    Interrupted: 0 of 5 certificates were started.
+    Interrupted after 0 of 5 certificates.
     No revocation was followed to its end: no certificate was started.
     No revocation was seen at one node
     no poll was due`,
@@ -133,7 +133,7 @@ export const PHRASES = {
     http://c refused the connection. Start it.
     2 of 4 runs completed, 1 count
     nothing could be sent; 0 of 4 runs completed, 0 count
-    None of its runs are usable.`,
+    This row has no usable runs.`,
   'scenario-stages': `
     vault-2: hold: p99<200ms
     p99 is 240 ms.

@@ -16,7 +16,7 @@ const TABLE = [
     [...Array(300).fill(1), 50, 900],
     [
       ['1.00 ms to 1.01 ms', 300],
-      ['1.01 ms and more', 2],
+      ['1.01 ms or more', 2],
     ],
   ],
   ['timeouts, slightly after their limit', [10_000, 10_000.9, 10_001], [['10.0 s to 10.1 s', 3]]],
@@ -43,7 +43,7 @@ for (const [what, values, expected] of TABLE) {
     const lines = textHistogram(histogramOf(values));
     assert.match(lines[0], /^Response time +count +share$/);
     const found = lines.slice(1).map((line) => {
-      const [, label, count] = /^(\S+ \S+ (?:to \S+ \S+|and more)) +([\d,]+) /.exec(line) ?? [];
+      const [, label, count] = /^(\S+ \S+ (?:to \S+ \S+|or more)) +([\d,]+) /.exec(line) ?? [];
       return [label, Number(count)];
     });
     assert.deepEqual(found, expected);
@@ -86,7 +86,7 @@ test('bins have distinct labels', () => {
   fc.assert(
     fc.property(ms, factors, (base, times) => {
       const lines = textHistogram(histogramOf(times.map((factor) => factor * base))).slice(1);
-      const starts = lines.map((line) => line.split(/ to | and more/)[0]);
+      const starts = lines.map((line) => line.split(/ to | or more/)[0]);
       assert.equal(new Set(starts).size, starts.length, starts.join());
     }),
   );

@@ -105,7 +105,7 @@ test('details follow the answer, each only if it adds information', () => {
     /^Response time /,
     /^Requests /,
     /^Outcome /,
-    /^Broken rule/,
+    /^Failed check/,
     /^Run$/,
     /^Next$/,
   ];
@@ -119,7 +119,7 @@ test('details follow the answer, each only if it adds information', () => {
     at.join(),
   );
   const plain = render(sampleResult(GOOD));
-  for (const heading of ['Requests', 'Outcome', 'Broken rule', 'Operation', 'Stage', 'Remarks'])
+  for (const heading of ['Requests', 'Outcome', 'Failed check', 'Operation', 'Stage', 'Remarks'])
     assert.doesNotMatch(plain, new RegExp(`^${heading}`, 'm'));
 });
 

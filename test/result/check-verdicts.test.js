@@ -54,7 +54,7 @@ const EDITS = [
   [
     'a text',
     ({ requirements: [p99] }) => Object.assign(p99, { text: 'p99<1us' }),
-    /"p99<1us" is no requirement with such a limit/,
+    /"p99<1us" is no requirement with this limit and unit/,
   ],
   [
     'a text and its limit',
@@ -176,13 +176,13 @@ const KINDS = [
     'a difference',
     comparison,
     ({ metrics }) => Object.assign(metrics.find(isP99).comparisons[0], { verdict: 'faster' }),
-    /the p99 of group 1 is faster, but by its values is slower/,
+    /the p99 of group 1 is faster, but the verdict by its values is slower/,
   ],
   [
     'a rule of a comparison',
     comparison,
     ({ failIf }) => Object.assign(failIf[0], { verdict: 'passed' }),
-    /p99 slower by 5% is passed, but by its metric is failed/,
+    /p99 slower by 5% is passed, but the verdict by its metric is failed/,
   ],
   [
     'the best group',
@@ -200,7 +200,7 @@ const KINDS = [
     'a requirement of a scenario and its count',
     scenario,
     ({ steps }) => Object.assign(steps[0].requirements[0], { verdict: 'met', verdicts: { met: 1 } }),
-    /p99<200ms of .* is met, but its error bar is not met/,
+    /p99<200ms of .* is met, but by its bar, it is not met/,
   ],
   [
     'a measurement of a scenario',
@@ -242,7 +242,7 @@ const KINDS = [
     ({ confirmation }) => {
       confirmation.requirements[0].verdict = 'not proven';
     },
-    /p99<100ms is not called beyond its answer/,
+    /p99<100ms is not marked as beyond the answer/,
   ],
 ];
 for (const [what, document, edit, message] of KINDS) {

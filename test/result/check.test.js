@@ -72,10 +72,13 @@ const COUNTS = [
     /^errors \/ \(succeeded \+ errors\) is 0\.1176\d*, but errorShare is 0\.06/,
   ],
   [(r) => (r.rates.perHour *= 1.001), /rates\.perHour .* is not 3600 times/],
-  [(r) => r.outcomes.good--, 'the outcomes of sent requests is 95, but sent is 96'],
+  [(r) => r.outcomes.good--, 'the number of outcomes of sent requests is 95, but sent is 96'],
   [(r) => r.outcomes.timeout++, 'outcomes.timeout is 7, but outcomeDetails.timeout.count is 6'],
   [(r) => delete r.outcomeDetails.timeout, /outcomes\.timeout is 6, but .* is missing/],
-  [(r) => (r.outcomeDetails.timeout.success = true), 'the successful outcomes is 96, but succeeded is 90'],
+  [
+    (r) => (r.outcomeDetails.timeout.success = true),
+    'the number of successful outcomes is 96, but succeeded is 90',
+  ],
   [(r) => r.outcomes.dropped++, 'outcome dropped is 5, but dropped is 4'],
   [(r) => r.outcomes.never_sent--, 'outcome never_sent is 1, but neverSentDue is 2'],
   [
@@ -86,9 +89,15 @@ const COUNTS = [
     (r) => (r.rates.peakOneSecond = 44),
     'peakOneSecond is 44, which is impossible with 90 successes in 2 seconds',
   ],
-  [(r) => r.operations.ocsp.totals.planned++, "operations' totals.planned is 104, but totals.planned is 103"],
+  [
+    (r) => r.operations.ocsp.totals.planned++,
+    'the sum of totals.planned over the operations is 104, but totals.planned is 103',
+  ],
   [(r) => r.operations.ocsp.totals.sent--, /^operation ocsp: succeeded \+ failed is 96, but sent is 95$/],
-  [(r) => (r.operations.again = r.operations.ocsp), 'outcomes.good is 180, but outcomes.good is 90'],
+  [
+    (r) => (r.operations.again = r.operations.ocsp),
+    'the sum of outcomes.good over the operations is 180, but outcomes.good is 90',
+  ],
   [(r) => (r.operations = {}), 'there are no operations'],
 ];
 
@@ -112,9 +121,9 @@ const LATENCIES = [
   [(r) => (r.latencyMs.service.p90 = 0.5), 'service: min, percentiles and max are not in ascending order'],
   [
     (r) => (r.outcomeDetails.dropped.latencyMs.service.p50 = 3),
-    'has 0 values, but numbers among its figures',
+    'has 0 values, but some of its figures are numbers',
   ],
-  [(r) => (r.latencyMs.service.mean = null), 'has 96 values, but nulls among its figures'],
+  [(r) => (r.latencyMs.service.mean = null), 'has 96 values, but some of its figures are null'],
   [
     (r) => (r.latencyMs.service.histogram = latency(spread(96, 3, 4)).histogram),
     /latencyMs\.service\.p50 is .*, but its histogram has 3\.495/,
@@ -129,9 +138,9 @@ const LATENCIES = [
 
 /** @type {Broken<Result>} */
 const VERIFICATION = [
-  [(r) => (r.verification.passed = 91), 'passed and its failures, together, is 91, but checked is 90'],
-  [(r) => (r.verification.passed = 89), 'together, is 89, but checked is 90'],
-  [(r) => (r.verification.failures = { expired: 1 }), 'together, is 91, but checked is 90'],
+  [(r) => (r.verification.passed = 91), 'passed and its failures is 91, but checked is 90'],
+  [(r) => (r.verification.passed = 89), 'its failures is 89, but checked is 90'],
+  [(r) => (r.verification.failures = { expired: 1 }), 'its failures is 91, but checked is 90'],
   [(r) => (r.verification.unchecked = 6), 'sampled is false, but verification.unchecked is 6'],
   [
     (r) => Object.assign(r.verification, { checked: 91, failures: { expired: 1 } }),
@@ -140,7 +149,10 @@ const VERIFICATION = [
   [(r) => (r.verification.sampled = true), 'sampled is true, but verification.unchecked is 0'],
   [(r) => (r.outcomes.unchecked = 2), 'outcome unchecked is 2, but verification.unchecked is 0'],
   [(r) => (r.verification.unchecked = 1), 'has 90 passed and 1 unchecked, but only 90 succeeded'],
-  [(r) => (r.operations.ocsp.verification.checked = 95), 'checked is 95, but verification.checked is 90'],
+  [
+    (r) => (r.operations.ocsp.verification.checked = 95),
+    'the sum of verification.checked over the operations is 95, but verification.checked is 90',
+  ],
 ];
 
 /** @type {Broken<Result>} */
@@ -208,8 +220,8 @@ describe('a timeline', () => {
   /** @type {Broken<Result>} */
   const BROKEN = [
     [(r) => (r.timeline[0].due = 900), 'arrivals due, but only 96 were planned'],
-    [(r) => (r.timeline[0].failures = {}), "second 0's failures, together, is 0, but its failed"],
-    [(r) => (r.timeline[3].failures = { timeout: 1 }), 'together, is 1, but its failed is 0'],
+    [(r) => (r.timeline[0].failures = {}), 'the sum of the failures in second 0 is 0, but its failed count'],
+    [(r) => (r.timeline[3].failures = { timeout: 1 }), 'in second 3 is 1, but its failed count is 0'],
     [(r) => (r.timeline[0].p90 = 0.1), 'second 0 of the timeline has 32 responses with'],
     [(r) => (r.timeline[0].p90 = 5000), 'second 0 of the timeline has 32 responses with'],
     [(r) => (r.timeline[3].p90 = 1), 'second 3 of the timeline has 0 responses with'],
@@ -249,7 +261,7 @@ describe('a timeline', () => {
             for (const row of r.timeline.slice(0, 3)) row.max = 200;
             r.latencyMs.response.max = 200;
           },
-          /^windowSeconds is 1, but second 2 had a success, and none took longer than 200 ms$/,
+          /^windowSeconds is 1, but second 2 had a success, and no response took longer than 200 ms$/,
         ],
       ],
       checkResult,

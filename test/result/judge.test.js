@@ -113,8 +113,13 @@ const ERRORS = [
   ['errors<1%', { good: n(9950), failed: n(50) }, 'met', /0\.5 % of requests failed \(50 of 10,000\)/],
   ['errors<1%', { good: n(995), failed: n(5) }, 'not proven', /about 1,\d00 requests like these would prove/],
   ['errors<=1%', { good: n(990), failed: n(10) }, 'not proven', /too close to the limit for any number/],
-  ['errors<=0', { good: [1] }, 'met', /^0 % of requests failed \(0 of 1\); none may\.$/],
-  ['errors<=0', { good: [1], failed: [1] }, 'not met', /50 % of requests failed \(1 of 2\); none may/],
+  ['errors<=0', { good: [1] }, 'met', /^0 % of requests failed \(0 of 1\); the limit is 0 %\.$/],
+  [
+    'errors<=0',
+    { good: [1], failed: [1] },
+    'not met',
+    /50 % of requests failed \(1 of 2\); the limit is 0 %/,
+  ],
   ['errors<=0', {}, 'not proven', /^Nothing was measured\.$/],
 ];
 
@@ -173,14 +178,14 @@ const LATENESS = [
     'errors<1%',
     { good: n(970), failed: n(30), ownLosses: 25 },
     'not proven',
-    /^3 % of requests failed .*; up to 25 of them may be this tool's: give it more CPU/,
+    /^3 % of requests failed .*; up to 25 of them may be this tool's fault: give the tool more CPU/,
   ],
   ['errors<1%', { good: n(970), failed: n(30), ownLosses: 2 }, 'not met', /^3 % of requests failed/],
   [
     'p99<50ms',
     { good: n(970, 1, 2), failed: n(30), ownLosses: 30 },
     'not proven',
-    /30 of 1,000 requests.*; up to 30 of them may be this tool's: give it more CPU/,
+    /30 of 1,000 requests.*; up to 30 of them may be this tool's fault: give the tool more CPU/,
   ],
   ['p99<50ms', { good: n(970, 1, 2), failed: n(30), ownLosses: 2 }, 'not met', /30 of 1,000 requests/],
   ['p99<200ms', late(100), 'met', /at most 100 ms/],

@@ -100,7 +100,7 @@ const REFUSED = [
   ['a truncated string', '{"a": "bcd', 'cut_off_file', /is truncated/],
   ['a string with a line break', '{"a": "b\nc"}', 'not_json', /see line 1, column 9\./],
   ['two results', `${text}\n${text}`, 'not_json', /not JSON: see line \d+, column 1\./],
-  ['a number', '17', 'bad_document', /x\.json is not a file of vault-pki-load: it has no schema/],
+  ['a number', '17', 'bad_document', /x\.json was not written by vault-pki-load: it has no schema/],
   ['null', 'null', 'bad_document', /it has no schema/],
   ['JSON of another program', '{"schema":"openapi/3"}', 'bad_document', /its schema is "openapi\/3"/],
   [

@@ -122,7 +122,7 @@ describe('the kind of', () => {
     test(`${why} is unknown`, () => {
       assert.throws(
         () => kindOf(value, 'x.json'),
-        refusal('bad_document', /^x\.json is not a file of vault-pki-load: /, message),
+        refusal('bad_document', /^x\.json was not written by vault-pki-load: /, message),
       );
     });
   }

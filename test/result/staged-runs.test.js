@@ -106,13 +106,13 @@ describe('reports inconsistencies between stages:', () => {
       ([one]) => delete one.operations.write,
       /its operations differ from those of/,
     ],
-    ['a missing stage', (stages) => stages.pop(), /the stages' totals\.planned is/],
+    ['a missing stage', (stages) => stages.pop(), /the sum of totals\.planned over the stages is/],
     ['a wrong rate', ([, one]) => (one.rates.perSecond += 1), /stage hold: rates\./],
     ['no stages', (stages) => stages.splice(0), /there are no stages/],
     [
       'a request in another stage',
       ([one, other]) => Object.assign(one.operations, { read: other.operations.read }),
-      /stage ramp: the operations' totals\.planned/,
+      /stage ramp: the sum of totals\.planned over the operations/,
     ],
     [
       'the times of another stage',
@@ -257,7 +257,7 @@ describe('a requirement on an operation or a stage is judged on its scope alone:
     const load = staged([first, second]);
     const expected = { 'second: rate>=1000/h': 'not proven', 'second: rate>=1001/h': 'not met' };
     const { reasons } = assertJudged({ load }, expected);
-    assert.match(reasons, /83 arrivals are too few to show that its level of 1,000\/h was kept; 100/);
+    assert.match(reasons, /83 arrivals are too few to show that the stage kept its level of 1,000\/h; 100/);
     const change = good(({ intended }) => Math.floor(intended / 10_000) === 45, failed);
     assertJudged({ load, change }, { 'second: rate>=1000/h': 'not met' });
   });

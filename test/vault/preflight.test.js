@@ -463,7 +463,11 @@ describe('describeFootprint', () => {
     ['many', { role: {}, count: 50_000 }, /50,000 stored certificates as a warning/],
     ['very many', { role: {}, count: 250_000 }, /250,000 stored certificates as critical/],
     ['leases', { role: { generate_lease: true, no_store: true }, count: 1 }, /generate_lease=false/],
-    ['licence', { role: { no_store: true }, count: 7, health }, /counts the 7 certificates for its licence/],
+    [
+      'licence',
+      { role: { no_store: true }, count: 7, health },
+      /counts the 7 certificates towards its licence/,
+    ],
     [
       'no licence before 1.21',
       { role: {}, count: 7, health: { ...health, version: '1.20.4+ent' } },

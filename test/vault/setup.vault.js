@@ -338,7 +338,7 @@ describe('tokens', () => {
           setUp(client, plan, () => assert.fail('nothing is made')),
           {
             code: 'missing_rights',
-            message: `The token may not do all that setup needs: it lacks ${right} on ${path}.`,
+            message: `The token lacks capabilities that setup needs: ${right} on ${path}.`,
           },
         );
         await client.close();
@@ -352,8 +352,8 @@ describe('tokens', () => {
     const refused = await runCli(['teardown', '--name', 'rights'], { env: { ...env, VAULT_TOKEN: token } });
     assert.equal(refused.code, 2);
     // In any order; the token has sudo.
-    assert.match(refused.stderr, /it lacks .*\bdelete on sys\/mounts\/rights-root[,.]/);
-    assert.match(refused.stderr, /it lacks .*, delete on sys\/auth\/rights-approle[,.]/);
+    assert.match(refused.stderr, /lacks capabilities that .*\bdelete on sys\/mounts\/rights-root[,.]/);
+    assert.match(refused.stderr, /lacks capabilities that .*, delete on sys\/auth\/rights-approle[,.]/);
     assertCode(await teardown('--name', 'rights'));
   });
 
@@ -363,7 +363,7 @@ describe('tokens', () => {
     assert.equal(ended.code, 2);
     assert.match(
       ended.stderr,
-      /it lacks read on sys\/mounts, read on sys\/auth, read on sys\/policies\/acl\/vault-pki-load/,
+      /lacks capabilities that \w+ needs: read on sys\/mounts, read on sys\/auth, read on sys\/policies\/acl\/vault-pki-load/,
     );
     const wrong = await runCli(['setup'], { env: { ...env, VAULT_TOKEN: 'hvs.wrong' } });
     assert.equal(wrong.code, 2);
@@ -508,7 +508,7 @@ test('setup and scenarios keep unspecified settings of an existing setup', async
   assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
   assert.match(
     ended.stderr,
-    /kept existed at http:.* before; the scenario does not remove it or its own additions\./,
+    /kept already existed at http:.*; the scenario does not remove it or its own additions\./,
   );
   assert.equal(await isAuto(), true);
   const whole = lists();
@@ -534,7 +534,7 @@ test('two addresses of one Vault share one setup in a scenario, which is removed
   await proxy.close();
   assert.ok(ended.code === 0 || ended.code === 98, ended.stderr);
   assert.ok(proxy.calls > 0);
-  assert.doesNotMatch(ended.stderr, /existed at/);
+  assert.doesNotMatch(ended.stderr, /already existed at/);
   assert.deepEqual(lists(), empty);
 });
 
@@ -542,6 +542,6 @@ test('Vault without Enterprise has no namespaces: it would ignore the name', asy
   const ended = await setup('--namespace', 'team');
   assertCode(ended, 2);
   assert.equal(ended.stdout, '');
-  assert.match(ended.stderr, /is a Vault without Enterprise, which has no namespaces/);
+  assert.match(ended.stderr, /is Vault Community Edition, which has no namespaces/);
   assertCode(await teardown('--namespace', 'team'), 2);
 });

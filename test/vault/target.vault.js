@@ -51,7 +51,7 @@ describe('plain HTTP', () => {
 
   test('a namespace, which only Vault Enterprise and OpenBao have', async () => {
     const env = { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token };
-    const said = /without Enterprise, which has no namespaces.*\n?.*--namespace/;
+    const said = /Community Edition, which has no namespaces.*\n?.*--namespace/;
     await assertRefused([...ISSUE, '--namespace', 'team/a'], env, said);
     await assertRefused([...OCSP, '--namespace', 'team/a'], env, said);
     await assertRefused(ISSUE, { ...env, VAULT_NAMESPACE: 'team/a' }, said);

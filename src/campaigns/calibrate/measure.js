@@ -12,7 +12,7 @@ import { run } from '../../run.js';
 /** @typedef {Pick<Measurement, 'verdict' | 'reasons'>} Verdict on the measurement */
 
 /** Tolerance for the clock offsets of the two processes. */
-const CLOCKS_APART_MS = 0.05;
+const CLOCK_TOLERANCE_MS = 0.05;
 
 /** @typedef {{target: Target, delayMs: number, signal: AbortSignal | undefined, warn: (text: string) => void}} Context */
 
@@ -39,7 +39,7 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
 export function observe({ arrivedMs, respondedMs, cpu, baseNs }, { load }, startedAtNs) {
   const originMs = Number(startedAtNs - baseNs) / 1e6;
   // `ocsp` checks the responder before time zero.
-  const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCKS_APART_MS);
+  const first = arrivedMs.findIndex((ms) => ms >= originMs - CLOCK_TOLERANCE_MS);
   const from = first < 0 ? arrivedMs.length : first;
   const arrived = arrivedMs.subarray(from);
   const schedule = scheduleOf(load);
@@ -88,7 +88,7 @@ export async function measureDelays(step, { concurrency }) {
   const rows = [];
   for (const delayMs of DELAYS_MS) {
     const ratePerSecond = Math.min(200, Math.round((concurrency * 500) / (delayMs + 1)));
-    const label = `added to a delay of ${formatDuration(delayMs)}`;
+    const label = `latency added to a delay of ${formatDuration(delayMs)}`;
     const { result, measurement, samples, targetMs } = await step({ label, ratePerSecond, delayMs });
     const { p50, p99 } = result.latencyMs.response;
     rows.push({

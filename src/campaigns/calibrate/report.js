@@ -14,7 +14,7 @@ const WAKE_UP =
 const BUSY_LOAD = 0.5;
 
 /** Max lateness of the target's responses if it gets a core at once. */
-const WAKING_MS = 0.5;
+const MAX_WAKE_UP_MS = 0.5;
 
 /** The maximum of `--threads`. */
 const MAX_THREADS = 64;
@@ -25,10 +25,10 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
   const { ratePerSecond, limits, tries } = honestRate;
   const byRate = tries.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
   const sends = `sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`;
-  const within = `p50 and p99 right within ${formatPercent(limits.errorP99)}, ${sends}`;
+  const within = `p50 and p99 accurate to within ${formatPercent(limits.errorP99)}, ${sends}`;
   const highest = ratePerSecond === null ? 'none' : `${formatRate(ratePerSecond)}: ${within}`;
   const checked = `${formatPercent(peak.checkedShare)} of the responses checked`;
-  const target = busy(peak, ', target busy ');
+  const target = busy(peak, ', target CPU ');
   const options = `--concurrency ${concurrency} --threads ${threads} --pacing ${pacing}`;
   const sections = [
     [
@@ -66,7 +66,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
     [
       ...[...wrap(summary.text), ''],
       ...summary.limits.flatMap((text, i) => labelled(i === 0 ? 'Limited by' : '', text)),
-      ...summary.remedies.flatMap((text, i) => labelled(i === 0 ? 'Improve it' : '', text)),
+      ...summary.remedies.flatMap((text, i) => labelled(i === 0 ? 'Remedies' : '', text)),
     ],
   ];
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -129,7 +129,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const highest = `The highest rate tried was accurate, ${failures}`;
   const tried = failed === 0 ? 'Every rate tried was accurate' : highest;
   const peakText = `the peak of the closed loop is ${formatRate(peak.perSecond)}`;
-  return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target busy for ')}.`];
+  return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target CPU at ')}.`];
 }
 
 /** @param {Figures['honestRate']['tries'][number]} broken @param {Figures['honestRate']['limits']} limits */
@@ -147,8 +147,8 @@ function faultsOf(broken, limits) {
     samples !== planned &&
       `${at} ${formatCount(samples)} of ${formatCount(planned)} requests arrived at the target.`,
     invalid !== undefined && `${at}: ${invalid.text}`,
-    Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + WAKING_MS &&
-      `${at} the target of the calibration took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
+    Number(p99Ms.target) > delayMs * (1 + limits.errorP99) + MAX_WAKE_UP_MS &&
+      `${at} the calibration target took ${duration(p99Ms.target)} (p99) instead of ${duration(delayMs)}: the machine is too busy for both.`,
   ]);
 }
 

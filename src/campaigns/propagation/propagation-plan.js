@@ -31,7 +31,7 @@ export const propagationOptions = {
     poll: option('duration', 'Time between polls of a node, whether it responds or not', {
       ...{ default: '20ms', min: 1, max: 3_600_000 },
     }),
-    'give-up': option('duration', 'Give up waiting this long after the response to the revocation', {
+    'give-up': option('duration', 'Stop polling this long after the response to the revocation', {
       ...{ default: '60s', min: 1, max: DAY_MS },
     }),
   }),

@@ -250,7 +250,7 @@ export function scenarioSchema(names, options = {}) {
     name: name.describe('Name in results'),
     description: z.string().max(10_000).optional(),
     env: optional(z.array(variable).max(100), `Environment variables for \${NAME}: NAME or NAME=DEFAULT`),
-    setup: optional(setup, 'Create a PKI on each target, like the command setup, and remove it at the end'),
+    setup: optional(setup, 'Create a PKI on each target, as setup does, and remove it at the end'),
     target: settings(target).optional(),
     targets: optional(uniquelyNamed(list(named)), 'Several targets, in turn'),
     ...parts,
@@ -274,7 +274,7 @@ export function scenarioSchema(names, options = {}) {
       }
     })
     .meta({
-      title: 'A scenario of vault-pki-load',
+      title: 'vault-pki-load scenario',
       allOf: [
         { not: { required: ['target', 'targets'] } },
         { anyOf: [{ required: ['mix'] }, { required: ['runs'] }] },

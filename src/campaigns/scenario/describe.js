@@ -149,7 +149,7 @@ function operations(mix, planned) {
     `${Number(((100 * weight) / weights).toPrecision(3))} %`,
     planned === null ? '–' : formatCount(Math.round((planned * weight) / weights)),
   ]);
-  return ['', ...table([['Operations', 'share', 'about'], ...rows]).flat()];
+  return ['', ...table([['Operations', 'share', 'requests (about)'], ...rows]).flat()];
 }
 
 /** The options of each operation that differ from their defaults. @param {NonNullable<Plan['mix']>} mix */
@@ -181,6 +181,6 @@ function stages(load, schedule) {
     const requests = due === null ? '–' : formatCount(due);
     return [name, ...times, ...shown.map((level) => levelText(unit, level)), requests];
   });
-  const heads = ['Stages', 'from', 'for', 'starts at', 'max', 'ends at', 'requests'];
+  const heads = ['Stages', 'start', 'length', 'from', 'max', 'to', 'requests'];
   return ['', ...table([heads, ...rows]).flat()];
 }

@@ -48,7 +48,7 @@ function innermost(source, issue, path) {
 function describeUnknown(key, known) {
   if (known[0] === '-') return ['is not a valid key; this group takes no settings'];
   const near = closest(key, known);
-  const others = known.includes('operation') ? 'Put options of the operation into options.' : '';
+  const others = known.includes('operation') ? "Put the operation's options under options." : '';
   const hint = HINTS.get(key) ?? (near === null ? others : `Did you mean ${near}?`);
   return ['is not a valid key', `${hint} Valid keys: ${known.join(', ')}.`.trim()];
 }

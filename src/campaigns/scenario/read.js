@@ -61,7 +61,7 @@ export async function readScenario(text, name, env, allowed = {}) {
   for (const [path, file] of files) {
     addTo(`file ${file}`, pathText(path));
     if (isSystemFile(file))
-      throw source.error(path, 'is a device, a pipe or a file of the system', 'Name a regular file.');
+      throw source.error(path, 'is a device, a pipe or a system file', 'Name a regular file.');
   }
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
     const { name: targetName = null, 'token-env': tokenEnv = null, ...rest } = entry;

@@ -41,7 +41,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
       await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(plan), stop)]);
     }
     if (stop.aborted) return ended(true);
-    const which = repeat === 1 ? '' : `, ${number + 1} of ${repeat}`;
+    const which = repeat === 1 ? '' : `, repeat ${number + 1} of ${repeat}`;
     live.event({ type: 'notice', text: `Run ${i + 1} of ${count}: ${run} on ${target}${which}:` });
     previous = step;
     try {

@@ -46,7 +46,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     if (isOurs(place) || (uuid !== null && ownRoots.has(uuid))) return;
     const added = made.length === 0 ? '' : ' or its own additions';
     warn(
-      `${name} existed at ${place.url} before; the scenario does not remove it${added}. To remove it: ${place.remove}`,
+      `The setup ${name} already existed at ${place.url}; the scenario does not remove it${added}. To remove it: ${place.remove}`,
     );
   }
 
@@ -70,10 +70,10 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     const client = interruptible(open(), new AbortController().signal);
     try {
       const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`));
-      if (!isGone) warn(`Not all of ${name} at ${url} could be removed. To remove it: ${remove}`);
+      if (!isGone) warn(`Not all of the setup ${name} at ${url} could be removed. To remove it: ${remove}`);
     } catch (error) {
       const why = error instanceof PkiLoadError ? error.full : String(error);
-      warn(`${name} at ${url} could not be removed: ${why} To remove it: ${remove}`);
+      warn(`The setup ${name} at ${url} could not be removed: ${why} To remove it: ${remove}`);
     } finally {
       await client.close();
     }
@@ -98,12 +98,12 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     /** @returns {string[]} a sentence for each target on which our setup remains */
     leftovers() {
       const ours = keep ? [] : places.filter(isOurs);
-      return ours.map(({ url, remove }) => `${name} is left at ${url}. To remove it: ${remove}`);
+      return ours.map(({ url, remove }) => `The setup ${name} is left at ${url}. To remove it: ${remove}`);
     },
     /** Warns of failures, never throws. */
     async tearDown() {
       for (const place of places.filter(isOurs)) {
-        if (keep) log(`Left ${name} at ${place.url} (keep).`);
+        if (keep) log(`Left the setup ${name} at ${place.url} (keep).`);
         else await tearDownAt(place);
         place.report = null;
       }

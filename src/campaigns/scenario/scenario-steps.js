@@ -36,7 +36,7 @@ const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-u
 export async function stepsOf({ runs, targets }, flags, settings) {
   if (targets.length > 1 && flags.url !== undefined) {
     const problem = `--url names one target, but the scenario has ${targets.length}.`;
-    throw usageError('contradiction', problem, 'Leave --url out, or all targets but one.');
+    throw usageError('contradiction', problem, 'Leave --url out, or keep only one target.');
   }
   const { search = null } = settings;
   const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
@@ -183,7 +183,7 @@ function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages
   if (model === 'closed' && rate !== null) {
     const remedy = 'Remove one of them.';
     if (flags.rate === undefined) throw source.error(at('rate'), 'conflicts with model: closed', remedy);
-    throw usageError('contradiction', `--rate conflicts with model: closed of ${name}.`, remedy);
+    throw usageError('contradiction', `--rate conflicts with model: closed in ${name}.`, remedy);
   }
   if (model === 'open' && rate === null)
     throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');

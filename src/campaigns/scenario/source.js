@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 100_000;
 
 const TOO_DEEP = 'The values are nested too deeply';
 const FLATTEN = 'Use fewer levels.';
-const YAML_OR_JSON = 'A scenario is YAML or JSON; quote a text with special characters.';
+const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /**
@@ -37,10 +37,10 @@ export function parseSource(text, name) {
     return usageError('bad_scenario', message, visibleText(remedy) || undefined);
   };
   if (text.length > MAX_CHARACTERS)
-    throw errorAt(null, `The file exceeds ${MAX_CHARACTERS} characters`, 'Use report to read a result.');
+    throw errorAt(null, `The file exceeds ${MAX_CHARACTERS} characters`, 'To read a result, use report.');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is for control characters
   if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text))
-    throw errorAt(null, 'The file is not text in UTF-8', 'A scenario is YAML or JSON; save it as UTF-8.');
+    throw errorAt(null, 'The file is not UTF-8 text', 'A scenario is YAML or JSON; save it as UTF-8.');
   if (isNestedTooDeeply(text)) throw errorAt(null, TOO_DEEP, FLATTEN);
   const settings = /** @type {const} */ ({ prettyErrors: false, stringKeys: true, logLevel: 'error' });
   const document = parseDocument(text, { lineCounter, ...settings });
@@ -102,7 +102,7 @@ function toPlain(document, errorAt) {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
     const message = /** @type {Error} */ (error).message.slice(0, 2 * MAX_SHOWN);
-    throw errorAt(firstAlias, message, 'Write the values out, or quote a text that begins with *.');
+    throw errorAt(firstAlias, message, 'Write the values out, or quote text that begins with *.');
   }
   if (isTooDeep(value)) throw errorAt(firstAlias, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
   if (value === null || value === undefined) throw errorAt(0, 'The file is empty', MINIMUM);

@@ -13,7 +13,7 @@ import { commonOptions } from '../../plan/common-options.js';
 /** @typedef {Record<string, number>} Values levels per second or in flight, durations in ms */
 /**
  * `fields`: all required; a pause may be 0; users write `level` as rate or, in a closed loop, concurrency. `check`: the
- * problem, as a sentence that begins with `--FIELD`; null: none
+ * problem, as a sentence that names `--FIELD`; null: none
  * @typedef {{describe: string, fields: Record<string, 'level' | 'duration' | 'pause'>, lines: (values: Values) => Line[],
  *   check?: (values: Values) => string | null}} Shape
  */
@@ -66,7 +66,7 @@ export const SHAPES = Object.freeze({
       }).flat(),
     check: ({ every, for: high, duration }) => {
       const count = Math.ceil(duration / every);
-      if (high >= every) return '--for must be shorter than every, or the peak would never end.';
+      if (high >= every) return 'The peak (--for) must be shorter than the period (--every).';
       return count > MAX_LINES / 2 ? `--every makes ${count} bursts; the limit is ${MAX_LINES / 2}.` : null;
     },
   },

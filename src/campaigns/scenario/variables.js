@@ -11,11 +11,11 @@ export const DECLARATION = /^([A-Za-z_]\w*)(?:=(.*))?$/s;
 /** A variable, or `$${`, for which the name is undefined. */
 const REFERENCE = /\$\$\{|\$\{([^${}]*)\}/g;
 
-/** Values that cannot be secrets: requests and results contain them. An address has no user, path or query. */
+/** Only values that cannot be secrets: requests and results contain them. An address has no user, path or query. */
 const HARMLESS = new RegExp(`^(?=.{1,16}$)(?:true|false|${DURATION_PATTERN}|${RATE_PATTERN})$`);
 const ADDRESS = /^https?:\/\/[^/?#@\\]+\/?$/i;
 
-/** Characters of a text, as some options are parsed in quadratic time; and of all variables together. */
+/** Max characters of one text, as some options are parsed in quadratic time, and of all variables together. */
 const [MAX_TEXT, MAX_VALUES] = [20_000, 1_000_000];
 
 /** Control characters except tabs and line breaks, lone surrogates, and characters that reorder the text of a terminal. */

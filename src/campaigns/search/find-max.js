@@ -22,7 +22,7 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
 /**
- * `runStep` resolves to null if stopped before; `onStep` is awaited after each step
+ * `runStep` resolves to null if stopped before the run; `onStep` is awaited after each step
  * @typedef {{runStep: (plan: Plan, place: StepPlace) => Promise<StepEnd | null>, isStopped?: () => boolean,
  *   onStep?: (soFar: Search, step: SearchStep) => Promise<void>, command?: string}} SearchContext
  */

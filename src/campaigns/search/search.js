@@ -15,7 +15,7 @@ import { bisect } from '../bisect.js';
  * passing, so that the search tries higher levels first, which give more samples
  * @typedef {Pick<SearchStep, 'verdict' | 'reason'> & {isClear?: boolean, isStarved?: boolean}} Judged
  */
-/** @typedef {Judged & {perSecond: number, succeeded: number}} Measured both of successes */
+/** @typedef {Judged & {perSecond: number, succeeded: number}} Measured `perSecond`, `succeeded`: successes only */
 /** @typedef {Pick<SearchStep, 'level' | 'phase' | 'attempt'> & Measured} Step */
 /** @typedef {ReturnType<typeof createTries>} Tries */
 /** @typedef {{level: number | null, why: Why}} Found `level`: the confirmed one; null: none */

@@ -178,7 +178,7 @@ export function watchEarlyStop({ load, requirements }) {
     streak = broken === undefined ? 0 : streak + 1;
     if (broken === undefined || streak < IN_A_ROW) return null;
     const late = `${formatCount(Math.floor(open - broken.notLate))} or more of ${formatCount(Math.round(planned))}`;
-    return `It was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: ${late} planned requests had waited for longer without a response.`;
+    return `The step was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: ${late} planned requests had already waited longer than that without a response.`;
   };
 }
 

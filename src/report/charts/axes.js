@@ -11,17 +11,17 @@ import { extent } from '../describe/words.js';
 /** A log scale is used when the largest value is more than this many times the smallest. */
 const LOG_FROM = 30;
 
-/** Log axes of up to this many decades have labels at 1, 2 and 5, longer ones at each decade. */
-const DECADES_IN_THREE = 3;
+/** Log axes of up to this many decades have labels at 1, 2 and 5, longer ones only at powers of ten. */
+const MAX_DECADES_WITH_125 = 3;
 
 /** The last label of a linear axis lies at least this far along. */
 const NEAR_END = 0.8;
 
-/** @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} room of a label */
-export function fit(ticks, length, room) {
+/** @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} widthOf a label, including the gap */
+export function fit(ticks, length, widthOf) {
   let end = Number.NEGATIVE_INFINITY;
   return ticks.filter(({ at, label }) => {
-    const half = room(label) / 2;
+    const half = widthOf(label) / 2;
     if (at * length - half < end) return false;
     end = at * length + half;
     return true;
@@ -38,9 +38,9 @@ function axisOf(title, at, label, choices) {
   return {
     title,
     at,
-    /** @param {number} length of the axis, pixels @param {(label: string) => number} room width of a label and a gap */
-    ticks(length, room) {
-      const fitted = choices.map((values) => fit(ticksOf(values), length, room));
+    /** @param {number} length of the axis, pixels @param {(label: string) => number} widthOf a label, including the gap */
+    ticks(length, widthOf) {
+      const fitted = choices.map((values) => fit(ticksOf(values), length, widthOf));
       return fitted.find((ticks, i) => ticks.length === choices[i].length) ?? fitted[fitted.length - 1];
     },
   };
@@ -61,10 +61,10 @@ export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
  */
 export function logAxis(title, low, high, label) {
   const [first, last] = [Math.floor(Math.log10(low) + 1e-9), Math.ceil(Math.log10(high) - 1e-9)];
-  const factors = high / low > 10 ** DECADES_IN_THREE ? [1] : [1, 2, 5];
+  const factors = high / low > 10 ** MAX_DECADES_WITH_125 ? [1] : [1, 2, 5];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));
   const steps = powers.flatMap((power) => factors.map((factor) => factor * power));
-  // The tolerances of a logarithm and of a step differ: the ends may lie just outside the steps.
+  // log10 and the steps round differently, so low or high may lie just outside all steps.
   const from = steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0];
   const to = steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1];
   const values = steps.filter((step) => step >= from && step <= to);
@@ -109,7 +109,7 @@ export function compactLabel(value) {
   return Math.abs(value) >= 1e4 ? `${numberLabel(value / 1e3)} k` : numberLabel(value);
 }
 
-/** @type {Label} without the noise of binary fractions */
+/** @type {Label} without floating-point noise */
 const numberLabel = (value) => formatCount(Number(value.toPrecision(10)));
 
 /** @type {[name: string, seconds: number, upTo: number][]} */

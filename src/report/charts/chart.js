@@ -13,7 +13,7 @@ import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass }
  * @typedef {{svg: string, summary: string, legend: {name: string, className: string}[], table: Table}} Drawn
  */
 /**
- * `heading` of the moments, which ascend; the first series is on top, `stacked` ones are bars; `text` formats a value.
+ * `heading`: column heading of the moments, which ascend; the first series is on top, `stacked` ones are bars; `text` formats a value.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
  *   levels?: readonly Level[], uprights?: readonly Upright[], over?: (place: Place) => string}} Declaration `over`: drawn last

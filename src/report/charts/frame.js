@@ -88,7 +88,7 @@ export function makePlace({ left, right, top, bottom }, xAxis, yAxis) {
 }
 
 /**
- * A text cut to `room`, with all of it as a tooltip; `y` of the base line; a halo sets it apart from lines.
+ * Text truncated to `room`, with the full text as its tooltip; `y`: baseline; a halo separates it from lines.
  * @param {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} parts
  * @returns {string} empty for an empty text
  */
@@ -105,7 +105,7 @@ export const round = (value) => Math.round(value * 10) / 10;
 
 const NARROW = /[ijlftrI|.,:;'()[\]/\\ "!-]/;
 const MEDIUM = /[0-9a-z_µ{}–]/;
-const BROAD = /[\u0020-\u024f…—]/;
+const WIDE = /[\u0020-\u024f…—]/;
 
 /** @param {string} text @returns {number} pixels: at least the width in common fonts */
 export function textWidth(text) {
@@ -113,7 +113,7 @@ export function textWidth(text) {
     if (NARROW.test(character)) return 0.46;
     if (/[mw]/.test(character)) return 1;
     if (MEDIUM.test(character)) return 0.65;
-    return BROAD.test(character) ? 1 : 1.4;
+    return WIDE.test(character) ? 1 : 1.4;
   });
   return ems.reduce((sum, em) => sum + em, 0) * FONT_SIZE;
 }

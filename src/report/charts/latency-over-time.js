@@ -40,7 +40,7 @@ export function latencyOverTime(run, setting) {
 
 /**
  * Neighbours with the same values share a line: `p99 = max` for fewer than 100 responses.
- * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} undefined where no response was due
+ * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} undefined where no request was due or waiting
  */
 function seriesOf(rows) {
   /** @type {(typeof SERIES[number] & {name: string})[]} */
@@ -73,7 +73,7 @@ function latencySummary(rows) {
   const textOf = (/** @type {(number | null)[]} */ values) => between(values, formatLatency);
   const [p50, p99] = [textOf(rows.map((row) => row.p50)), textOf(rows.map((row) => row.p99))];
   return [
-    `${span === 1 ? 'Each second' : `Over ${formatDuration(span * 1000)} each`}, p50 was ${p50} and p99 ${p99}.`,
+    `${span === 1 ? 'Each second' : `In spans of ${formatDuration(span * 1000)}`}, p50 was ${p50} and p99 ${p99}.`,
     `The longest response took ${formatLatency(Number(worst.max))} (${momentName(worst, endOf(rows))}).`,
     silent > 0 && `No response arrived in ${formatCount(silent)} of ${spans}, the gaps in the lines.`,
   ];
@@ -95,7 +95,7 @@ export function sendLag(run, setting) {
   return timeChart({
     ...{ run, setting, rows },
     summary: [
-      `Each second, 99 % of requests were sent at most this late: ${between(values, formatLatency)}.`,
+      `The p99 of the send lag in each second was ${between(values, formatLatency)}.`,
       span > 1 && `The line shows the maximum of each ${formatDuration(span * 1000)}.`,
       'A growing lag is a backlog: the target accepted less than was offered.',
     ],

@@ -56,7 +56,7 @@ function decode(one) {
   if (count === 0) return [];
   const longest = max ?? Number.POSITIVE_INFINITY;
   const at = (/** @type {number} */ nines) => Math.min(valueAtShare(histogram, 1 - 10 ** -nines), longest);
-  // The largest of n values is in the middle of the last n-th.
+  // The largest of n values stands for the top 1/n, whose middle is at 1 - 1/(2n).
   return [{ ...one, at, end: Math.log10(2 * count) }];
 }
 

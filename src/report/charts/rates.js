@@ -41,8 +41,8 @@ export function rates(run, setting) {
     summary: [
       `Requests: ${planned}${formatCount(totals.sent)} sent and ${formatCount(totals.succeeded)} succeeded.`,
       isOpen &&
-        'Where succeeded is below offered, requests waited, failed or were not sent; above, a backlog was cleared.',
-      span > 1 && `Averages over ${formatDuration(span * 1000)} each.`,
+        'Where succeeded is below offered, requests waited, failed or were not sent; where above, a backlog cleared.',
+      span > 1 && `Averages over spans of ${formatDuration(span * 1000)}.`,
     ],
     yAxis: linearAxis({ title, high, label: compactLabel }),
     text: isPerHour ? (value) => `${perHourText(value)}/h` : perSecondText,
@@ -71,7 +71,7 @@ export function errors(run, setting) {
     ...{ run, setting, rows },
     series: series.map((one) => ({ ...one, mark: 'stacked' })),
     summary: [
-      `${counted(failed, 'request')} failed, the most in ${when}: ${formatCount(high)}.`,
+      `${counted(failed, 'request')} failed; the peak was ${formatCount(high)} in ${when}.`,
       unsent > 0 && `Not drawn: ${counted(unsent, 'request')} dropped or never sent.`,
     ],
     yAxis: linearAxis({ title, high, label: compactLabel, isWhole: true }),

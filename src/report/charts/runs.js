@@ -18,7 +18,7 @@ const STYLES = 6;
 /** Smaller groups have no box. */
 const MIN_FOR_BOX = 5;
 
-/** Pixels: dots closer than APART would overlap; REACH is their distance from the middle of the row. */
+/** Pixels: dots closer than APART would overlap; REACH is their maximum distance from the middle of the row. */
 const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
@@ -29,7 +29,7 @@ export function runs({ unit, groups }, setting) {
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const medians = groups.map((group) => {
     const numbers = known(group.values);
-    return `${group.name} ${numbers.length === 0 ? 'no run' : text(quantileOf(numbers, 0.5))}`.trimStart();
+    return `${group.name} ${numbers.length === 0 ? 'no runs' : text(quantileOf(numbers, 0.5))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
   return {
@@ -72,7 +72,7 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
   const values = known(group.values);
   if (values.length === 0)
-    return textAt({ x: left + 8, y: y + 4.5, text: 'no run to show', room: right - left });
+    return textAt({ x: left + 8, y: y + 4.5, text: 'no usable runs', room: right - left });
   const [low, q1, middle, q3, high] = [0, 0.25, 0.5, 0.75, 1].map((share) => x(quantileOf(values, share)));
   const box = [
     line(`whisker ${style}`, low, high, y, y),
@@ -90,7 +90,7 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   ].join('\n');
 }
 
-/** Offsets across the axis: places close together share the row. @param {readonly number[]} places along it, pixels */
+/** Offsets across the axis that keep dots from overlapping. @param {readonly number[]} places along it, pixels */
 export function spreadOut(places) {
   const columns = places.map((x) => Math.round(x / APART));
   return places.map((_, i) => {

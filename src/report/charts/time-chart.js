@@ -46,12 +46,12 @@ export function endOf(rows) {
   return second + span;
 }
 
-/** Longer runs use the clock. */
-const LONGEST_IN_SECONDS = 180;
+/** Longer runs show `h:mm:ss`. */
+const MAX_SHOWN_IN_SECONDS = 180;
 
 /** `seconds 10 to 19`, `0:05:22`, `11:00:00 to 11:14:59`. @param {Moment} moment @param {number} seconds of the run */
 export function momentName({ second, span }, seconds) {
-  const isLong = seconds > LONGEST_IN_SECONDS;
+  const isLong = seconds > MAX_SHOWN_IN_SECONDS;
   const ends = [...new Set([second, second + span - 1])].map(isLong ? clockText : formatCount).join(' to ');
   return isLong ? ends : `${span === 1 ? 'second' : 'seconds'} ${ends}`;
 }

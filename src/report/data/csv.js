@@ -63,7 +63,7 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   );
 }
 
-/** @param {TimelineRow} row @param {string} name of an outcome, e.g. `constructor` */
+/** @param {TimelineRow} row @param {string} name of an outcome: any text, even `constructor` */
 function failedWith({ failures }, name) {
   if (failures === undefined) return null;
   return Object.hasOwn(failures, name) ? failures[name] : 0;

@@ -4,7 +4,7 @@
  *
  * - Starts are relative, so there is a BaseTime: without it, a reader treats starts as absolute unless they are a year before
  *   StartTime.
- * - A range reader stops at the first start beyond it, so starts never go down: intervals of the whole run come first.
+ * - A reader of a time range stops at the first start beyond it, so starts never decrease: the whole run comes first.
  * - Service time and send lag, which have no figures per second, are one tagged interval each. HistogramLogProcessor
  *   omits them without -tag, so by default it adds up the response times alone.
  * - Histograms are in microseconds, and max is in milliseconds (the reader skips it). HistogramLogProcessor reads
@@ -47,7 +47,7 @@ export function render(result) {
     TAGS,
     ...last.map(
       ({ count }) =>
-        `The last interval is not a second of the run: ${formatCount(count)} requests, never sent, with their age at the end`,
+        `The last interval is not a second of the run: it has ${formatCount(count)} requests that were never sent, with their age at the end`,
     ),
   ].map((text) => `#${text}`);
   const responses = isBySecond(result) ? secondIntervals(result) : [{ ...whole, ...latencyMs.response }];

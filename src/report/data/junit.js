@@ -93,7 +93,7 @@ function suiteOfSearch(search) {
 /** @param {Propagation} found @returns {Suite} */
 function suiteOfPropagation({ measurement, requirements, certificates, interrupted, ...found }) {
   const cases = [...requirements.map(caseOf), measurementCase(measurement.verdict, measurement.reasons)];
-  const message = `${certificates.begun} of ${counted(certificates.planned, 'certificate')} started.`;
+  const message = `Interrupted after ${certificates.begun} of ${counted(certificates.planned, 'certificate')}.`;
   if (interrupted) cases.push({ name: 'the measurement is complete', verdict: 'interrupted', message });
   return { path: ['propagation'], seconds: found.durationSeconds, startedAt: found.startedAt, cases };
 }

@@ -1,6 +1,6 @@
 /**
- * Result -> metrics with OpenTelemetry's names and units, which prometheus.js and otlp-metrics.js encode. Base units: seconds,
- * and shares of one. Names of metrics and labels never depend on measured values.
+ * Result -> metrics with OpenTelemetry's names and units, which prometheus.js and otlp-metrics.js encode. Base units:
+ * seconds and ratios. Names of metrics and labels never depend on measured values.
  */
 import { decodeHistogram } from '../../common/histogram.js';
 import { PERCENTILES } from '../../result/latency.js';
@@ -77,12 +77,12 @@ function aboutRun({ startedAt, durationSeconds, unfinished, interrupted, rates, 
   const offered = ratePerSecond === null || stageCount !== undefined ? [] : point(exact(ratePerSecond));
   const [rate, start] = ['{request}/s', point(Date.parse(startedAt) / 1000)];
   return [
-    gauge('start_time', 's', 'Start of the measured part, since the epoch.', start),
-    gauge('duration', 's', 'Wall time of the measured part, so far.', point(durationSeconds)),
+    gauge('start_time', 's', 'Start of the measured phase, Unix time.', start),
+    gauge('duration', 's', 'Wall time of the measured phase so far.', point(durationSeconds)),
     gauge('running', '{run}', '1 during the run.', point(unfinished ? 1 : 0)),
     gauge('interrupted', '{run}', '1 if the run was interrupted.', point(interrupted ? 1 : 0)),
     gauge('offered', rate, 'Planned rate of an open loop.', offered),
-    gauge('succeeded', rate, 'Successes per second over the measured part.', point(exact(rates.perSecond))),
+    gauge('succeeded', rate, 'Successes per second over the measured phase.', point(exact(rates.perSecond))),
     gauge('succeeded_per_second_max', '{request}', 'Peak successes in a second.', point(rates.peakOneSecond)),
   ];
 }
@@ -99,8 +99,8 @@ function requests(result) {
   return [
     gauge('requests_planned', request, 'Planned requests.', point(result.totals.planned)),
     counter('requests', request, 'Requests sent, by outcome.', sent),
-    counter('requests_dropped', request, 'Dropped: every connection was busy. At the end only.', dropped),
-    gauge('requests_never_sent', request, 'Never sent; during the run, also not yet answered.', neverSent),
+    counter('requests_dropped', request, 'Dropped, as every connection was busy; only at the end.', dropped),
+    gauge('requests_never_sent', request, 'Never sent, or during the run not done yet.', neverSent),
   ];
 }
 
@@ -134,9 +134,9 @@ function times(result) {
     max === null ? [] : [{ labels, value: exact(max / 1000) }],
   );
   return [
-    latency('histogram', 'response_time', 'From due to the end of the response.', outcomes),
-    latency('histogram', 'service_time', 'From sent to the end of the response.', services),
-    latency('histogram', 'send_lag', 'From due to sent.', lags),
+    latency('histogram', 'response_time', 'From the due time to the end of the response.', outcomes),
+    latency('histogram', 'service_time', 'From sending to the end of the response.', services),
+    latency('histogram', 'send_lag', 'From the due time to sending.', lags),
     latency('percentiles', 'latency', 'Percentiles, finer than the buckets of the histograms.', all),
     gauge('latency_max', 's', 'The longest time of the whole run.', maxima),
   ];
@@ -171,11 +171,11 @@ function requirements({ requirements: all }) {
 function measurement({ measurement: { verdict, reasons }, unfinished }) {
   if (unfinished) return [];
   const codes = [...new Set(reasons.map(({ code }) => code))];
-  const against = codes.map((reason) => ({ labels: { reason }, value: 1 }));
+  const reasonPoints = codes.map((reason) => ({ labels: { reason }, value: 1 }));
   const states = statesOf(['valid', 'suspect', 'invalid'], verdict, {});
   return [
     gauge('measurement.state', '', '1 for the verdict on the measurement itself.', states),
-    gauge('measurement.reason', '', '1 for each reason against the measurement.', against),
+    gauge('measurement.reason', '', '1 for each remark, or reason why it is invalid.', reasonPoints),
   ];
 }
 
@@ -184,7 +184,7 @@ function statesOf(states, now, labels) {
   return states.map((state) => ({ labels: { ...labels, state }, value: Number(state === now) }));
 }
 
-/** @param {number} value @returns {number} without the noise of binary fractions */
+/** @param {number} value @returns {number} without floating-point noise */
 export function exact(value) {
   return Number(value.toPrecision(12));
 }

@@ -12,7 +12,7 @@ import { counted, joined, loadPhrase } from './words.js';
 /** @import { Part, Report } from '../sections.js' */
 /** @template Row @typedef {import('../sections.js').Column<Row>} Column */
 
-/** With longer names of groups, headings of columns are letters. */
+/** If a group name is longer, column headings are letters. */
 const LONG_NAME = 12;
 
 /** Verdicts by tone, for their colour. */
@@ -94,7 +94,7 @@ function medians(comparison) {
   const isBiased = metrics.some(({ comparisons }) =>
     comparisons.some(({ verdict }) => verdict === 'not comparable'),
   );
-  const key = `* best: shown to be better than every other${isBiased ? ' without more errors' : ''}`;
+  const key = `* best: shown to be better than every other group${isBiased ? ' without more errors' : ''}`;
   return [
     ...table('Medians of all groups', [['Median', ({ label }) => label], ...columns], metrics),
     ...sentence(metrics.some(({ best }) => best !== null) ? key : ''),

@@ -80,7 +80,7 @@ export function finding({ groups, metrics, method }, other) {
     );
     const figures =
       before === after ? `${shown.label} ${after} in both` : `${shown.label} ${after} instead of ${before}`;
-    const sure = `shown at ${formatPercent(method.confidence)}${chance(ranked, shown, other, method.alpha)}`;
+    const sure = `at ${formatPercent(method.confidence)} confidence${chance(ranked, shown, other, method.alpha)}`;
     return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${sure}.`;
   }
   const differences = ranked.map((metric) => differenceTo(metric, other));

@@ -50,7 +50,7 @@ function answer(found, title) {
   const started = `${formatCount(certificates.begun)} of ${formatCount(certificates.planned)}`;
   return [
     ...verdicts([...requirements.map(requirementItem), ...invalidItem(found)]),
-    ...sentence(interrupted ? `Interrupted: ${started} certificates were started.` : '', true),
+    ...sentence(interrupted ? `Interrupted after ${started} certificates.` : '', true),
     ...sentence(`${title}.`),
     ...figures(upper.count === 0 ? [] : items),
     ...notes(measurement.verdict === 'invalid' ? [] : measurement.reasons.slice(0, 1)),
@@ -73,8 +73,8 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
 function placeParts({ name, delay }, isFirst) {
   const { sinceAnswered, sinceSent, widthMs, revoked, beforeAnswered } = delay;
   const rows = Object.entries({
-    ...{ 'answered, lower': sinceAnswered.lower, 'answered, upper': sinceAnswered.upper },
-    ...{ 'sent, lower': sinceSent.lower, 'sent, upper': sinceSent.upper },
+    ...{ 'response, lower': sinceAnswered.lower, 'response, upper': sinceAnswered.upper },
+    ...{ 'request, lower': sinceSent.lower, 'request, upper': sinceSent.upper },
     'interval width': widthMs,
   });
   const some = beforeAnswered === 0 ? 'none' : formatCount(beforeAnswered);

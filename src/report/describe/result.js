@@ -164,9 +164,9 @@ function outcomes({ outcomeDetails, totals, verification }) {
       isAllGood ? [] : rows,
     ),
     ...table(
-      'Rules that responses broke',
+      'Failed checks',
       [
-        ['Broken rule', ([rule]) => rule],
+        ['Failed check', ([rule]) => rule],
         ['responses', ([, count]) => formatCount(count)],
       ],
       broken,

@@ -47,7 +47,7 @@ export function describeScenario(scenario) {
       ]),
       section('runs', 'Runs', [
         ...overview(scenario),
-        ...sentence(rows.some(({ counts }) => !counts) ? '* None of its runs are usable.' : ''),
+        ...sentence(rows.some(({ counts }) => !counts) ? '* This row has no usable runs.' : ''),
       ]),
       ...runs.map((run, i) => section(`run-${i}`, run, ofRun(scenario, run, isLong))),
       section('remarks', 'Remarks', remarks(scenario)),
@@ -60,7 +60,7 @@ export function describeScenario(scenario) {
 function titleOf(scenario, items) {
   const worst = worstVerdict(items, VERDICTS);
   const { length } = items.filter(({ verdict }) => verdict === worst);
-  const answer = `${length} of ${counted(items.length, 'verdict')} ${worst}`;
+  const answer = `${length} of ${counted(items.length, 'verdict')}: ${worst}`;
   return `${scenario.name}: ${worst === undefined ? findings(scenario)[0].replace(/\.$/, '') : answer}`;
 }
 
@@ -158,7 +158,7 @@ function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
   const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} completed, ${used.length} count`;
-  // A target without a name goes by its URL; a name may be `http`.
+  // A target without a name goes by its URL. The slash keeps a target named `http` apart.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${made}` : `${target}: ${address}${made}`;
 }
@@ -181,7 +181,7 @@ function compared(all) {
     ...comparison.warnings,
   ]);
   return [
-    ...sentence(`Compared with ${groups[0].name}, by the ranks of the runs (p < ${method.alpha}):`),
+    ...sentence(`Compared with ${groups[0].name} by a rank test over runs (p < ${method.alpha}):`),
     ...facts(items),
     ...notes([...new Set(remarksOf)]),
   ];

@@ -53,7 +53,7 @@ export function* checkLatencies(latencies, due, sent, name) {
 function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
   if (!FIGURES.every((key) => (figures[key] === null) === (count === 0)))
-    return yield `${name} has ${count} values, but ${count === 0 ? 'numbers' : 'nulls'} among its figures`;
+    return yield `${name} has ${count} values, but some of its figures are ${count === 0 ? 'numbers' : 'null'}`;
   if (!isAscending(FIGURES.flatMap((key) => (key === 'mean' ? [] : figures[key]))))
     return yield `${name}: min, percentiles and max are not in ascending order`;
   yield* checkHistogram(`${name}.histogram`, histogram, count, figures);
@@ -77,7 +77,7 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
       histogram === null ? createHistogram() : readHistogram(histogram),
     );
     const [sum, ...summands] = read.filter((histogram) => histogram !== null);
-    // An unreadable histogram is reported by itself.
+    // checkHistogram reports an unreadable histogram.
     if (summands.length < parts.length) continue;
     if (!isDeepStrictEqual(packHistogram(sumHistograms(summands)), packHistogram(sum)))
       yield `latencyMs.${series}.histogram is not the sum of those in ${where}`;
@@ -90,7 +90,7 @@ export function findUnreadable({ plan, ...result }) {
     if (readHistogram(text) === null) return `${place} cannot be read`;
 }
 
-/** @param {unknown} value @param {string} place @param {boolean} [isOwn] all texts are histograms @returns {Generator<[string, string]>} */
+/** @param {unknown} value @param {string} place @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
 function* histogramsIn(value, place, isOwn = false) {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-/** Judges a document again from its own figures: yields one sentence per verdict that they contradict. */
+/** Judges a document again from its figures; yields one sentence per verdict that the figures contradict. */
 import { quote } from '../../common/errors.js';
 import { createHistogram, sumHistograms } from '../../common/histogram.js';
 import { METRICS, parseRequirement } from '../../plan/requirements.js';
@@ -51,7 +51,7 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
   if (code !== undefined) yield `measurement.verdict is ${verdict}, but it should be invalid (${code})`;
 }
 
-/** @param {Judged} judged @returns {Requirement | null} null: it is none, or another */
+/** @param {Judged} judged @returns {Requirement | null} null: `text` is no requirement, or its limit or unit differs */
 export function requirementOf({ text, limit, unit }) {
   // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
   const requirement = unlessThrown(() => parseRequirement(String(text.split(': ').at(-1))));
@@ -66,15 +66,15 @@ export const barOf = ({ low, high }) => {
 };
 
 /**
- * A file has no lower bound of the target's own times: without it the bar is narrower, and the verdict at most bolder.
- * @param {Judged} judged
- * @param {(requirement: Requirement) => RequirementVerdict[]} judge all that the figures allow; none: not measured
+ * A file lacks the lower bound of the target's own times. Without it the bar is narrower, so the verdict may be met or
+ * not met where the run's own was not proven. @param {Judged} judged
+ * @param {(requirement: Requirement) => RequirementVerdict[]} judge every verdict that the figures allow; none: not measured
  * @returns {Generator<string, void>}
  */
 export function* checkVerdict(judged, judge) {
   const { text, verdict, actual = null, low } = judged;
   const requirement = requirementOf(judged);
-  if (requirement === null) return yield `${quote(text)} is no requirement with such a limit`;
+  if (requirement === null) return yield `${quote(text)} is no requirement with this limit and unit`;
   const isTime = METRICS[requirement.metric].unit === 'ms';
   const limits = isTime ? [1, 1 - BUCKET, 1 + BUCKET] : [1];
   const all = limits.flatMap((factor) => judge({ ...requirement, limit: requirement.limit * factor }));

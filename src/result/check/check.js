@@ -83,8 +83,8 @@ function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, win
 function* checkOutcomes({ totals, outcomes, outcomeDetails: details }) {
   const sent = Object.entries(outcomes).map(([name, count]) => (Object.hasOwn(UNSENT, name) ? 0 : count));
   const succeeded = Object.values(details).map(({ success, count }) => (success ? count : 0));
-  yield* same('the outcomes of sent requests', total(sent), 'sent', totals.sent);
-  yield* same('the successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
+  yield* same('the number of outcomes of sent requests', total(sent), 'sent', totals.sent);
+  yield* same('the number of successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
   for (const [name, key] of Object.entries(UNSENT))
     if (Object.hasOwn(outcomes, name)) yield* same(`outcome ${name}`, outcomes[name], key, totals[key]);
   for (const name of new Set([...Object.keys(outcomes), ...Object.keys(details)]))
@@ -95,7 +95,7 @@ function* checkOutcomes({ totals, outcomes, outcomeDetails: details }) {
 function* checkVerification({ verification, outcomes, totals: { succeeded } }) {
   const { checked, passed, sampled, unchecked, failures } = verification;
   const failed = total(Object.values(failures));
-  yield* same('verification.passed and its failures, together,', passed + failed, 'checked', checked);
+  yield* same('the sum of verification.passed and its failures', passed + failed, 'checked', checked);
   for (const [rule, count] of Object.entries(failures))
     yield* same(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]);
   if ((outcomes.unchecked ?? 0) > unchecked)
@@ -129,7 +129,7 @@ function* checkParts(name, blocks, whole) {
   if (blocks.length === 0) return yield `there are no ${name}`;
   const parts = blocks.map(countsOf);
   for (const [key, count] of Object.entries(countsOf(whole)))
-    yield* same(`the ${name}' ${key}`, total(parts.map((part) => part[key] ?? 0)), key, count);
+    yield* same(`the sum of ${key} over the ${name}`, total(parts.map((part) => part[key] ?? 0)), key, count);
   // A single block is the whole, which has its own check.
   const latencies = blocks.map(({ latencyMs }) => latencyMs);
   if (blocks.length > 1) yield* checkSums(whole.latencyMs, latencies, `the ${name}`);
@@ -166,7 +166,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
   // Nothing is due after the window of an open loop, and a closed loop's ends with its last success.
   const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
   if (isAbove(last * 1000, windowSeconds * 1000 + longest))
-    yield `windowSeconds is ${windowSeconds}, but second ${last} had a success, and none took longer than ${longest} ms`;
+    yield `windowSeconds is ${windowSeconds}, but second ${last} had a success, and no response took longer than ${longest} ms`;
 }
 
 /** @param {TimelineRow[]} rows */
@@ -185,7 +185,7 @@ function* checkRow(row, at) {
     yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
   if (failures === undefined) return;
   const sum = total(Object.values(failures));
-  yield* same(`second ${second}'s failures, together,`, sum, 'its failed', failed);
+  yield* same(`the sum of the failures in second ${second}`, sum, 'its failed count', failed);
 }
 
 /** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */

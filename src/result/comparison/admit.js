@@ -1,6 +1,6 @@
 /**
  * Admits runs to a comparison. Refuses invalid and interrupted runs: a slow target is often the *reason*, and a
- * group without its worst runs looks better than it is. A flag of the caller includes or excludes them.
+ * group without its worst runs looks better than it is. The caller's flags include or exclude them.
  */
 import { fileError } from '../document.js';
 import { whyLeftOut } from '../runs/run-set.js';

@@ -20,7 +20,7 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 export function compareSamples(metric, base, other, options) {
   const found = find(metric, [base, other], options);
   const doubt = found.isTools
-    ? "The difference may be this tool's own: the tool was later in one group than in the other."
+    ? 'The tool may have caused the difference: its lateness was greater in one group than in the other.'
     : disagreement(found);
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
@@ -132,7 +132,7 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
   }
   const size = differencePercent === null ? '' : `${sizeText(unit, differencePercent)} `;
   const is = key === 'errors' ? 'are' : 'is';
-  const values = from === to ? `both ${to} as rounded` : `${to} instead of ${from}`;
+  const values = from === to ? `both round to ${to}` : `${to} instead of ${from}`;
   return sentence(`${label} ${is} ${size}${verdict}: ${values} (${evidence})`);
 }
 
@@ -143,6 +143,6 @@ function disagreement({ verdict, interval, pValue }) {
   const byRanks = pValue !== null && pValue < ALPHA;
   const isShown = verdict !== 'no difference shown';
   if (isShown ? interval !== null && !byMedians : byRanks)
-    return 'The ranks of the runs show a difference, their medians do not.';
-  return byMedians && !isShown ? 'The medians of the runs show a difference, their ranks do not.' : null;
+    return 'The ranks of the runs show a difference, but their medians do not.';
+  return byMedians && !isShown ? 'The medians of the runs show a difference, but their ranks do not.' : null;
 }

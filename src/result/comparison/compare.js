@@ -127,7 +127,7 @@ function findBest(head, samples, bias) {
 }
 
 /**
- * Compares again; without resampling, which decides no verdict. Ignores metrics of other versions.
+ * Compares again, but without resampling, because no verdict depends on it. Ignores metrics of other versions.
  * @param {Pick<Comparison, 'groups' | 'metrics' | 'failIf'>} comparison @returns {Generator<string, void>} contradictions
  */
 export function* checkFindings({ groups, metrics, failIf }) {
@@ -137,17 +137,17 @@ export function* checkFindings({ groups, metrics, failIf }) {
     const head = METRICS.find((metric) => metric.key === key);
     if (head === undefined) continue;
     const found = compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
-    yield* same(`the best group by ${key}`, best, 'by its values', found.best);
+    yield* same(`the best group by ${key}`, best, 'the best by its values', found.best);
     for (const { other, verdict } of comparisons) {
       const own = found.comparisons[other - 1]?.verdict;
-      yield* same(`the ${key} of group ${other}`, verdict, 'by its values', own);
+      yield* same(`the ${key} of group ${other}`, verdict, 'the verdict by its values', own);
     }
   }
   for (const { text, verdict } of failIf) {
     const rule = unlessThrown(() => parseFailIf(text));
     const isKnown = rule !== null && metrics.some(({ key }) => key === rule.metric);
-    const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'no rule';
-    yield* same(text, verdict, 'by its metric', found);
+    const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'not a rule';
+    yield* same(text, verdict, 'the verdict by its metric', found);
   }
 }
 
@@ -178,7 +178,7 @@ function warningsOf(groups, bias) {
     ),
     ...groups.flatMap(({ name, runs, used }) => {
       const left = runs.length - used.length;
-      const text = `${left} of ${runs.length} runs of ${name} are left out: the others may be the better ones.`;
+      const text = `${left} of ${runs.length} runs of ${name} were left out, so the group may look better than it is.`;
       return left === 0 ? [] : text;
     }),
     ...groups.flatMap(({ name: group, used }) =>
@@ -238,7 +238,7 @@ export function createErrorBias(given) {
       if (dead !== null || verdict === 'not enough runs') return dead;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
-      // Neither wins: a rate counts successes, so errors did not make the rates equal.
+      // With no difference shown, more errors in either group make times misleading; a rate counts only successes.
       const neither = isTime ? (ofOther ?? ofBase) : null;
       const why = verdict === 'no difference shown' ? neither : isBetter ? ofOther : ofBase;
       if (why === null) return null;

@@ -53,7 +53,7 @@ const Difference = z.object({
   interval: z.tuple([z.number(), z.number()]).nullable(),
   /** Two-sided Mann-Whitney test. */
   pValue: number,
-  /** The difference may be the tool's own: it was later in one group than in the other. */
+  /** The tool may have caused the difference: its lateness was greater in one group than in the other. */
   isTools: z.literal(true).optional(),
   /** `differencePercent` minus the part that may be the tool's own. */
   surePercent: number.optional(),

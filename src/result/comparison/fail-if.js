@@ -1,6 +1,6 @@
 /**
- * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. `not proven` means that it
- * could not have fired: too few runs, times of failures, or half of the runs left out.
+ * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. `not proven`: the runs cannot
+ * decide it, because of too few runs, failed requests, the tool's lateness, or invalid or excluded runs.
  */
 import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-set.js';
@@ -46,16 +46,16 @@ export function parseFailIf(text) {
   const match = SHAPE.exec(source);
   if (match === null) throw bad('it needs one of slower, faster, higher, lower, worse, better');
   const [, name, given, rest] = match;
-  if (name === '') throw bad(`it does not begin with the metric (${METRIC_NAMES})`);
+  if (name === '') throw bad(`it does not begin with a metric (${METRIC_NAMES})`);
   const metric = KEYS.get(plain(name));
-  if (metric === undefined) throw bad(`${quote(name)} is not ${METRIC_NAMES}`);
+  if (metric === undefined) throw bad(`${quote(name)} is not a metric; use ${METRIC_NAMES}`);
   const word = given.toLowerCase();
   const isRate = metric === 'rate';
   if ((isRate || metric === 'errors') && (word === 'slower' || word === 'faster'))
-    throw bad(`only times are ${word}; write ${metric} higher or ${metric} lower`);
+    throw bad(`only times can be ${word}; use "${metric} higher" or "${metric} lower"`);
   const rises = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
   const min = rest === '' ? null : Number(BY.exec(rest)?.[1]);
-  if (Number.isNaN(min)) throw bad(`${quote(rest)} is not "by" and a percentage such as by 10% or by 0.5%`);
+  if (Number.isNaN(min)) throw bad(`${quote(rest)} is not a limit such as "by 10%" or "by 0.5%"`);
   if (min === 0) throw bad('0% is no difference; omit "by"');
   if (Number(min) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
   return { text: source, metric, direction: rises ? 1 : -1, min };

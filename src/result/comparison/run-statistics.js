@@ -5,7 +5,7 @@
  * for ties and continuity (like scipy.stats.mannwhitneyu, method='asymptotic').
  *
  * The interval is the middle 95 % of the differences of the medians of resampled runs (percentile bootstrap; not
- * BCa, whose acceleration is no estimate for a median).
+ * BCa, whose acceleration cannot be estimated for a median).
  */
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
@@ -61,7 +61,7 @@ export function combinations(n, k) {
   return ways;
 }
 
-/** Exact counting adds for each rank, number of chosen ranks and sum. @param {number} n @param {number} m */
+/** An exact count takes one addition per rank, number of chosen ranks, and sum. @param {number} n @param {number} m */
 export function chooseMethod(n, m) {
   const [all, fewer] = [n + m, Math.min(n, m)];
   const largestSum = fewer * (2 * all - fewer + 1);

@@ -79,7 +79,7 @@ function addUp(parts, command) {
   return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
 }
 
-/** Seconds are added by number. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
+/** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
 function startedApart(parts, windowMs) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
@@ -88,7 +88,7 @@ function startedApart(parts, windowMs) {
   return {
     grade: apartMs > MAX_APART * windowMs ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
-    remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
+    remedy: 'Use the same --start-at for all parts, and synchronise the clocks of the machines.',
   };
 }
 

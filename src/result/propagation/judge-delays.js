@@ -32,7 +32,7 @@ export const everywhere = (intervals) => ({
   upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
 });
 
-/** @param {Pick<Propagation['rows'][number], 'outcome' | 'revokeMs' | 'nodes'>[]} rows @returns {Measured[]} that every node reported revoked */
+/** @param {Pick<Propagation['rows'][number], 'outcome' | 'revokeMs' | 'nodes'>[]} rows @returns {Measured[]} those that every node reported revoked */
 export const wholeOf = (rows) =>
   rows.flatMap(({ outcome, revokeMs, nodes }) =>
     outcome === 'revoked'
@@ -50,7 +50,7 @@ export function histogramOf(values) {
 /**
  * @param {Requirement} requirement on a delay or on errors
  * @param {{whole: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean}} evidence
- *   `whole`: certificates that every node reported revoked; `rows`: all started, in files without `followedMs`; `lagMs`: max poll lag
+ *   `whole`: certificates that every node reported revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
  * @returns {RequirementVerdict}
  */
 export function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
@@ -71,8 +71,8 @@ export function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
-  const late = `polls were up to ${formatLatency(lagMs)} late`;
-  return notProven(judged, `${late}: if the responses to the revocations were as late, it would fail.`);
+  const late = `polls were up to ${formatLatency(lagMs)} late: if responses to revocations were read as late`;
+  return notProven(judged, `${late}, the requirement would not be met.`);
 }
 
 /** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */

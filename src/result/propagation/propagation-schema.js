@@ -115,7 +115,7 @@ export const Propagation = z
 
 export const validatePropagation = validatorOf(Propagation, checkPropagation);
 
-/** @param {Propagation} document valid by its schema @returns {Generator<string, void>} one sentence per broken identity */
+/** @param {Propagation} document valid by its schema @returns {Generator<string, void>} one sentence per contradiction */
 export function* checkPropagation(document) {
   const { certificates, rows, nodes, everywhere, revokeMs } = document;
   const { begun, planned, outcomes } = certificates;
@@ -147,7 +147,7 @@ export function* checkPropagation(document) {
     yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
   const isValid = document.measurement.verdict !== 'invalid';
   const evidence = { whole: wholeOf(rows), rows, lagMs: document.pollLagMs.max ?? 0, isValid };
-  // How long the others were followed is not in the file: it can only be a reason against a requirement.
+  // The file lacks how long the others were followed. They can only count against a requirement, so `met` is checked.
   const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
   for (const judged of document.requirements)
     if (isWhole || judged.verdict === 'met')

@@ -23,7 +23,7 @@ const REQUESTS = {
 /** Rates are quotients, and equal within this relative error. */
 const TOLERANCE = 1e-12;
 
-const REMEDY = 'give it more CPU, or lower the load';
+const REMEDY = 'give the tool more CPU, or lower the load';
 
 /**
  * Constant arrivals that all succeeded prove a rate; otherwise its error bar must prove it (verdict/bars.js).
@@ -41,7 +41,7 @@ export function judgeRate(requirement, view) {
   if (reaches(low, requirement)) return judged('met', null, margin, bound);
   // A target that responded to every request is not to blame for an arrival that fell into another stage.
   if (level !== null && isOfferedAndServed(requirement, view, level)) {
-    const few = `every request offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that its level of ${text(level)} was kept; 100 are enough`;
+    const few = `every request offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that the stage kept its level of ${text(level)}; 100 are enough`;
     return judged('not proven', 'sample', margin, few);
   }
   if (!reaches(high, requirement)) return judged('not met', null, margin);
@@ -81,7 +81,7 @@ function reaches(rate, { comparator, limit }) {
 /** A share of the due requests. @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
 export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
-  const { counted, called } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
+  const { counted, predicate } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
   const { units } = view.words ?? REQUESTS;
   const count = counted(view);
   const due = view.succeeded + countErrors(view);
@@ -92,8 +92,8 @@ export function judgeShare(requirement, view) {
   const isCertain = isKept && (limit === 1 || (limit === 0 && count === 0));
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
   const judged = judgementOf({ actual, ...bar });
-  const observed = `${formatPercent(actual)} of ${units} ${called} (${formatCount(count)} of ${formatCount(due)})`;
-  const against = limit === 0 ? 'none may' : `the limit is ${formatPercent(limit)}`;
+  const observed = `${formatPercent(actual)} of ${units} ${predicate} (${formatCount(count)} of ${formatCount(due)})`;
+  const against = `the limit is ${formatPercent(limit)}`;
   const bound = isCertain || verdict === 'not met' ? '' : boundText(isKept, bar, formatPercent);
   if (verdict !== 'not proven') return judged(verdict, null, observed, against, bound);
   if (!within(proportionLowerBound(count, due), comparator, limit))
@@ -103,8 +103,8 @@ export function judgeShare(requirement, view) {
 }
 
 /**
- * A percentile, distribution-free: q n requests may be on the wrong side of the limit; their actual number is
- * binomial.
+ * A percentile, distribution-free. With <, (1 - q) n requests may be above the limit; with >, q n may be below it.
+ * Their actual number is binomial.
  * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
  */
 export function judgeTime(requirement, view) {
@@ -246,11 +246,11 @@ function neededText(needed, units) {
 /** @param {number} ms that this tool may have added */
 function toolText(ms) {
   const part = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
-  return `${part} of it may be this tool's own: ${REMEDY}`;
+  return `${part} of it may be this tool's own lateness: ${REMEDY}`;
 }
 
 /** @param {number} count of errors that may be this tool's fault */
-const ownLossesText = (count) => `up to ${formatCount(count)} of them may be this tool's: ${REMEDY}`;
+const ownLossesText = (count) => `up to ${formatCount(count)} of them may be this tool's fault: ${REMEDY}`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {

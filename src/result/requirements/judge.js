@@ -18,7 +18,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @typedef {object} Facts of a run, to judge requirements
  * @property {Record<Series, Times>} series of the requests that succeeded
  * @property {Record<Series, Times>} [checked] of the requests that were also checked
- * @property {Record<Series, Times>} all of every request that was due, with the age it reached
+ * @property {Record<Series, Times>} all of every due request; one without a response counts with its age at the end
  * @property {{low: number, high: number | null, sampled: number}} rateBar
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
@@ -56,7 +56,7 @@ export function judgeRequirement(requirement, view) {
 
 /** @param {ParsedRequirement} requirement @param {Readonly<ShardPart>} shard @returns {RequirementVerdict} */
 export function deferRequirement(requirement, shard) {
-  const reason = `This is ${partName(shard)} of the plan: vault-pki-load merge judges it on all of them.`;
+  const reason = `This is ${partName(shard)} of the plan: vault-pki-load merge judges the requirement on all parts.`;
   return { ...limitOf(requirement), verdict: 'not proven', actual: null, reason };
 }
 

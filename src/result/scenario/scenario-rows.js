@@ -14,7 +14,7 @@ import { METRICS, summarise } from '../runs/run-set.js';
 /** @typedef {Record<string, (number | null)[]>} PerRun by key of METRICS; one value per run */
 
 /**
- * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: these are counted runs
+ * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: false if no run counts
  * @returns {Omit<ScenarioRow, 'requirement'>[]} the whole first, its operations, then stage by stage
  */
 export function rowsOf(results, step) {
@@ -57,7 +57,7 @@ function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeco
   return Math.min(windowSeconds, byRequests, (durationMs ?? Number.POSITIVE_INFINITY) / 1000);
 }
 
-/** @param {Part[]} parts alike, of each run @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step */
+/** @param {Part[]} parts of the same operation and stage, one per run @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step */
 function rowOf(parts, { run, target, counts }) {
   const [{ operation, stage }] = parts;
   const sum = (/** @type {(part: Part) => number} */ of) => total(parts.map(of));

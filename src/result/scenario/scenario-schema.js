@@ -51,7 +51,7 @@ const Step = z.object({
   /** Names of the runs that count. */
   used: z.array(z.string()),
   requirements: z.array(
-    // Of a run with the worst verdict. Older files have no figures. `operation`, `stage`: null: all.
+    // Of a run with the worst verdict. Older files have no figures. In `operation` and `stage`, null means all.
     Result.shape.requirements.element.partial({ actual: true, limit: true, unit: true }).extend({
       ...each(['operation', 'stage'], text),
       /** Number of runs by verdict. */
@@ -154,9 +154,9 @@ function* checkScenario({ steps, rows, comparisons }) {
       const worst = REQUIREMENT.find((one) => verdicts[one] > 0);
       yield* same(`${text} of ${name}`, verdict, 'its worst verdict', worst);
       const requirement = requirementOf(judged);
-      if (requirement === null) yield `${quote(text)} is no requirement with such a limit`;
+      if (requirement === null) yield `${quote(text)} is no requirement with this limit and unit`;
       else if (unit === 'ms' && verdict !== 'not proven' && low !== undefined && actual !== null)
-        yield* same(`${text} of ${name}`, verdict, 'its error bar', verdictOn(requirement, barOf(judged)));
+        yield* same(`${text} of ${name}`, verdict, 'by its bar, it', verdictOn(requirement, barOf(judged)));
     }
   }
   for (const { run, target, operation, stage, requirement } of rows) {

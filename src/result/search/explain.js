@@ -68,9 +68,9 @@ const ENDS = {
     if (last.verdict === 'met') {
       const best = formatRate(last.perSecond);
       const { perSecond, level } = bestBefore(steps);
-      return `${at} the target reached ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter run with ${formatCount(level)}. Find out why the target slows down in longer runs, or use longer steps (--duration).`;
+      return `${at} the target reached ${best} in a run of ${time}, clearly less than the ${formatRate(perSecond)} of a shorter run with ${formatCount(level)} in flight. Find out why the target slows down in longer runs, or use longer steps (--duration).`;
     }
-    if (!lacksSamples(last)) return `No longer run confirmed the result of the shorter ones: ${last.reason}`;
+    if (!lacksSamples(last)) return `Longer runs did not confirm the shorter ones: ${last.reason}`;
     return `${at} a run of ${time} has too few requests for the requirements: ${last.reason} Require a lower percentile, allow more errors, or use longer runs (--duration).`;
   },
   interrupted: () => 'The search was interrupted: no level was confirmed.',

@@ -122,5 +122,5 @@ function* checkAnswer({ answer, bracket, steps, confirmation, why, failure, requ
     yield 'the figures of its answer are not those of the result that confirms it';
   for (const [i, { text, beyond = false }] of requirements.entries())
     if (beyond !== (confirmation.requirements[i]?.verdict !== 'met'))
-      yield `${text} is ${beyond ? '' : 'not '}called beyond its answer, but the result that confirms it disagrees`;
+      yield `${text} is ${beyond ? '' : 'not '}marked as beyond the answer, but the result that confirms it disagrees`;
 }

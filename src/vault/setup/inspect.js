@@ -109,7 +109,7 @@ export async function checkRights(client, rights, command) {
   if (missing.length === 0) return;
   const lacking = missing.map(({ path, lacks }) => `${lacks.join(' and ')} on ${path}`);
   const rules = missing.map(({ path, able }) => `path "${path}" { capabilities = ${JSON.stringify(able)} }`);
-  const message = `The token may not do all that ${command} needs: it lacks ${lacking.join(', ')}.`;
+  const message = `The token lacks capabilities that ${command} needs: ${lacking.join(', ')}.`;
   const remedy = `Nothing was changed. Use a token whose policy has: ${rules.join(' ')}`;
   throw targetError('missing_rights', message, remedy);
 }

@@ -21,7 +21,7 @@ export const setupOptions = {
     'ca-key-type': option('choice', 'CA keys: RSA-2048 or P-256', {
       ...{ choices: ['rsa', 'ec'], defaultText: 'rsa' },
     }),
-    'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not with every revocation' },
+    'auto-rebuild': { type: 'flag', describe: 'Rebuild CRLs periodically, not on every revocation' },
     with: option('list', `Engines besides the PKI: ${ENGINES.join(', ')}, comma-separated`, {
       placeholder: 'ENGINES',
     }),

@@ -25,7 +25,7 @@ const KEYS = Object.freeze({
 });
 
 /** When CRLs are rebuilt. @param {boolean} isAuto `auto_rebuild` */
-const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'with every revocation');
+const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'on every revocation');
 
 /**
  * Checks everything before it creates anything.
@@ -81,7 +81,7 @@ async function makeMounts(client, plan, present, report, log) {
   const kept = plan.mounts.filter(({ path }) => present.has(path));
   existing.push(...kept.map(({ kind, path, type }) => ({ kind, path, type })));
   for (const { settings, ...item } of plan.mounts.filter(({ path }) => !present.has(path))) {
-    // From now on it may exist, also for a caller that reads the report before Vault has responded.
+    // The mount may exist from here on: the caller may read the report before Vault responds.
     const at = made.push({ ...item, uncertain: true }) - 1;
     try {
       await client.write(mountApi(item), { type: item.type, ...settings });

@@ -113,7 +113,7 @@ const LIMITS = [
     tookMs(2.8),
     [
       /^At 2,400\/s: The tool was late/,
-      /^At 2,400\/s the target of the calibration took 2\.8 ms \(p99\) instead of 2\.08 ms/,
+      /^At 2,400\/s the calibration target took 2\.8 ms \(p99\) instead of 2\.08 ms/,
     ],
   ],
   [
@@ -128,7 +128,7 @@ const LIMITS = [
     'nothing: every rate passed',
     { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
-      /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target busy for 97 %\.$/,
+      /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target CPU at 97 %\.$/,
     ],
   ],
   [

@@ -240,7 +240,8 @@ for (const [text, sentence, lags, verdict] of LATE) {
       lags,
     }).requirements;
     assert.equal(judged.verdict, verdict, judged.reason);
-    const because = /But polls were up to 25\.0 ms late: if the responses .* were as late, it would fail\.$/;
+    const because =
+      /But polls were up to 25\.0 ms late: if responses .* were read as late, the requirement would not be met\.$/;
     assert.equal(because.test(judged.reason), verdict === 'not proven', judged.reason);
   });
 }

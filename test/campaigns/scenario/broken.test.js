@@ -34,12 +34,12 @@ const TABLE = LINES.flatMap((line, i) => {
   ];
 });
 
-const NO_TEXT = 's.yaml: The file is not text in UTF-8. A scenario is YAML or JSON; save it as UTF-8.';
+const NO_TEXT = 's.yaml: The file is not UTF-8 text. A scenario is YAML or JSON; save it as UTF-8.';
 /** Too odd for a line. @type {[text: string, says: string][]} */
 const ODD = [
   ['\u007fELF\u0002\u0001\u0001\u0000\u0000', NO_TEXT],
   [`name: caf\ufffd\n${HEAD}`, NO_TEXT],
-  [`# ${'x'.repeat(200_000)}\n`, 's.yaml: The file exceeds 100000 characters. Use report to read a result.'],
+  [`# ${'x'.repeat(200_000)}\n`, 's.yaml: The file exceeds 100000 characters. To read a result, use report.'],
   [`name: ${'['.repeat(50_000)}`, 's.yaml: The values are nested too deeply. Use fewer levels.'],
 ];
 

@@ -12,7 +12,7 @@ import { runCli, scratch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
 
 const DEEP = /^s\.yaml: The values are nested too deeply\. Use fewer levels\.$/;
-const LONG = /^s\.yaml: The file exceeds 100000 characters\. Use report to read a result\.$/;
+const LONG = /^s\.yaml: The file exceeds 100000 characters\. To read a result, use report\.$/;
 const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
   Array.from(
     { length: 9 },
@@ -345,7 +345,7 @@ describe('the environment', () => {
       ])
         await assert.rejects(
           () => readScenario(text, 's.yaml', {}),
-          /(?:ca-cert|body-file): is a device, a pipe or a file of the system\./,
+          /(?:ca-cert|body-file): is a device, a pipe or a system file\./,
         );
     }
     const fine = path('fine.pem', 'x');

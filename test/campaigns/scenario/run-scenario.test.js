@@ -83,13 +83,13 @@ describe('the runs of a scenario', () => {
   test('take turns; each is saved before the next one, which the live view announces', async () => {
     const { did, interrupted, refused, fault } = await stage();
     assert.deepEqual(did, [
-      'Run 1 of 4: r on a, 1 of 2:',
+      'Run 1 of 4: r on a, repeat 1 of 2:',
       ...['a1', 'finish', 'kept a', 'written a', 'next b1'],
-      'Run 2 of 4: r on b, 1 of 2:',
+      'Run 2 of 4: r on b, repeat 1 of 2:',
       ...['b1', 'finish', 'kept b', 'written b', 'next b2'],
-      'Run 3 of 4: r on b, 2 of 2:',
+      'Run 3 of 4: r on b, repeat 2 of 2:',
       ...['b2', 'finish', 'kept b', 'written b', 'next a2'],
-      'Run 4 of 4: r on a, 2 of 2:',
+      'Run 4 of 4: r on a, repeat 2 of 2:',
       ...['a2', 'finish', 'kept a'],
     ]);
     assert.deepEqual([interrupted, refused.size, fault], [false, 0, undefined]);

@@ -108,7 +108,7 @@ describe('the setup of a scenario', () => {
     assert.deepEqual(made.leftovers(), []);
     await made.tearDown();
     assert.equal(deeds().length, 1);
-    assert.equal(did.at(-1), 'Left load-test at http://a (keep).');
+    assert.equal(did.at(-1), 'Left the setup load-test at http://a (keep).');
   });
 
   test('stays if it existed before', async () => {
@@ -118,7 +118,7 @@ describe('the setup of a scenario', () => {
     assert.deepEqual(deeds(), ['set up load-test at http://a']);
     assert.match(
       warned[0],
-      /^load-test existed at http:\/\/a before; the scenario does not remove it or .* To remove it: vault-pki-load teardown --name load-test --url http:\/\/a$/,
+      /^The setup load-test already existed at http:\/\/a; the scenario does not remove it or .* To remove it: vault-pki-load teardown --name load-test --url http:\/\/a$/,
     );
   });
 
@@ -161,7 +161,7 @@ describe('the setup of a scenario', () => {
       await made.tearDown();
       assert.match(
         warned.join(),
-        /^(?:load-test|Not all of load-test) at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a$/,
+        /^(?:The|Not all of the) setup load-test at http:\/\/a could .*vault-pki-load teardown --name load-test --url http:\/\/a$/,
       );
       assert.deepEqual([warned.length, made.leftovers()], [1, []]);
     });
@@ -206,7 +206,7 @@ test('reports why it cannot be removed, with the remedy', async () => {
   await made.setUp(never);
   await made.tearDown();
   assert.deepEqual(warned, [
-    'load-test at http://a could not be removed: http://b refused the connection. Start it. To remove it: vault-pki-load teardown --name load-test --url http://a',
+    'The setup load-test at http://a could not be removed: http://b refused the connection. Start it. To remove it: vault-pki-load teardown --name load-test --url http://a',
   ]);
 });
 
@@ -214,7 +214,7 @@ test('reports leftovers with a command that contains their namespace and token v
   const { made } = stage([step('http://a', { namespace: 'team', tokenEnv: 'TOKEN_A' })]);
   await made.setUp(never);
   assert.deepEqual(made.leftovers(), [
-    'load-test is left at http://a. To remove it: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
+    'The setup load-test is left at http://a. To remove it: BAO_TOKEN="$TOKEN_A" vault-pki-load teardown --name load-test --url http://a --namespace team',
   ]);
 });
 
@@ -319,7 +319,7 @@ describe('on stateful fake Vaults', () => {
       warned,
       ['a', 'b'].map(
         (host) =>
-          `load-test existed at http://${host} before; the scenario does not remove it. To remove it: vault-pki-load teardown --name load-test --url http://${host}`,
+          `The setup load-test already existed at http://${host}; the scenario does not remove it. To remove it: vault-pki-load teardown --name load-test --url http://${host}`,
       ),
     );
   });
@@ -333,7 +333,7 @@ describe('on stateful fake Vaults', () => {
     assert.equal(isAuto(vault), true);
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.deepEqual(warned, [
-      'load-test existed at http://a before; the scenario does not remove it or its own additions. To remove it: vault-pki-load teardown --name load-test --url http://a',
+      'The setup load-test already existed at http://a; the scenario does not remove it or its own additions. To remove it: vault-pki-load teardown --name load-test --url http://a',
     ]);
   });
 
@@ -351,7 +351,7 @@ describe('on stateful fake Vaults', () => {
     assert.ok(vault.mounted.mounts.has('load-test-kv'));
     assert.match(
       warned.join(),
-      /^load-test existed at http:\/\/a before; the scenario does not remove it or its own additions\./,
+      /^The setup load-test already existed at http:\/\/a; the scenario does not remove it or its own additions\./,
     );
   });
 
@@ -418,7 +418,9 @@ describe('during setup', () => {
       const { made } = stageOn({ 'http://a': vault }, {}, onWrite);
       const up = made.setUp(never);
       await reached;
-      assert.deepEqual(made.leftovers(), [`load-test is left at http://a. To remove it: ${TEARDOWN_A}`]);
+      assert.deepEqual(made.leftovers(), [
+        `The setup load-test is left at http://a. To remove it: ${TEARDOWN_A}`,
+      ]);
       release();
       await up;
       await made.tearDown();

@@ -131,7 +131,7 @@ describe('stages:', () => {
       'a rate for a closed loop',
       `${HEAD}load: {model: closed}\n`,
       { rate: 5 },
-      /^--rate conflicts with model: closed of n\. /,
+      /^--rate conflicts with model: closed in n\. /,
     ],
     [
       'a flag against the file',

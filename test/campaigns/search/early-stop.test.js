@@ -29,7 +29,7 @@ function cutShortAt({ requirements = ['p99<200ms'], load = {}, capacity, freeAny
       phase: 'measuring',
     });
     if (why === null) continue;
-    assert.match(why, /^It was cut short after .* could no longer be met: .*\.$/);
+    assert.match(why, /^The step was cut short after .* could no longer be met: .*\.$/);
     return second;
   }
   return null;

@@ -136,9 +136,9 @@ test('ended early: clearly not met', () => {
   const judged = judgeStep(resultOf('invalid', [{ code: 'nothing_measured' }], [UNPROVEN]), {
     of: 'rate',
     enough: 300,
-    cutShort: 'It was cut short.',
+    cutShort: 'The step was cut short.',
   });
-  assert.deepEqual(judged, { verdict: 'not met', reason: 'It was cut short.', isClear: true });
+  assert.deepEqual(judged, { verdict: 'not met', reason: 'The step was cut short.', isClear: true });
 });
 
 test('ran out of certificates: no verdict on the target, whatever the figures', () => {

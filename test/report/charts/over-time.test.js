@@ -73,7 +73,7 @@ describe('response times over time', () => {
 
   test('at 1000/h, percentiles cover spans of a minute', () => {
     const { summary, table } = latency(HARD_RESULTS['1000 an hour for six minutes']);
-    assert.match(summary, /^Over 1 min each, p50 was between/);
+    assert.match(summary, /^In spans of 1 min, p50 was between/);
     assert.ok(table.rows.every(([, p50, p90]) => p50 !== p90));
     assert.equal(table.rows[0][0], '0:00:00 to 0:00:59');
   });
@@ -81,7 +81,7 @@ describe('response times over time', () => {
   test('a long run has spans of several seconds, and no dashed lines', () => {
     const drawn = latency(HARD_RESULTS['half an hour at a high rate']);
     assert.ok(linesOf(drawn).every((names) => names.endsWith(' dense')));
-    assert.match(drawn.summary, /^Over 10 s each, /);
+    assert.match(drawn.summary, /^In spans of 10 s, /);
     assert.equal(drawn.table.rows.length, 180);
   });
 });
@@ -99,7 +99,7 @@ describe('rates', () => {
   });
 
   test('low rates are averaged over longer spans, per hour', () => {
-    assert.match(rates(HARD_RESULTS['a slow trickle']).summary, /Averages over 10 min each/);
+    assert.match(rates(HARD_RESULTS['a slow trickle']).summary, /Averages over spans of 10 min\./);
     const { svg, table } = rates(HARD_RESULTS['1000 an hour for six minutes']);
     assert.match(svg, />requests per hour</);
     assert.match(String(table.rows[0][1]), /^(?:960|1,020|1,080)\/h$/);
@@ -127,22 +127,26 @@ const failing = (seconds, failed) =>
 
 /** @type {[string, Result, RegExp][]} */
 const ERRORS = [
-  ['the same number in each second', failing(20, () => 2), /^40 requests failed, the most in second 0: 2\.$/],
+  [
+    'the same number in each second',
+    failing(20, () => 2),
+    /^40 requests failed; the peak was 2 in second 0\.$/,
+  ],
   [
     'more in one second',
     failing(20, (at) => (at === 7 ? 5 : 1)),
-    /^24 requests failed, the most in second 7: 5\.$/,
+    /^24 requests failed; the peak was 5 in second 7\.$/,
   ],
-  ['a single one', failing(20, (at) => Number(at === 7)), /^1 request failed, the most in second 7: 1\.$/],
+  ['a single one', failing(20, (at) => Number(at === 7)), /^1 request failed; the peak was 1 in second 7\.$/],
   [
     'one in hours',
     failing(7200, (at) => Number(at === 5000)),
-    /^1 request failed, the most in 1:23:00 to 1:23:29: 1\.$/,
+    /^1 request failed; the peak was 1 in 1:23:00 to 1:23:29\.$/,
   ],
   [
     'some failed, others were never sent',
     HARD_RESULTS['a backlog, with requests that were never sent'],
-    /failed, .* Not drawn: [\d,]+ requests dropped or never sent\. After the last/,
+    /failed; .* Not drawn: [\d,]+ requests dropped or never sent\. After the last/,
   ],
 ];
 

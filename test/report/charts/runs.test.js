@@ -23,7 +23,7 @@ test('a box spans the middle half', () => {
 test('no box for fewer than five runs, a note for a group without values, no chart without any values', () => {
   assert.match(runs([group([1, 2, 3, 4, 5])]).svg, /class="box s1"/);
   assert.doesNotMatch(runs([group([1, 2, 3, 4])]).svg, /class="box/);
-  assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no run to show</);
+  assert.match(runs([group([1], 'a'), group([null], 'b')]).svg, />no usable runs</);
   assert.equal(drawOrNull('runs', { unit: 'ms', groups: [group([null])] }), null);
 });
 
@@ -31,7 +31,7 @@ test('the summary has the median of each group and the range of all runs', () =>
   assert.equal(runs([group([1, 2, 6])]).summary, 'Median: 2.00 ms. All runs: between 1.00 ms and 6.00 ms.');
   assert.equal(
     runs([group([1, 2, 6], 'raft'), group([null], 'file')]).summary,
-    'Median: raft 2.00 ms, file no run. All runs: between 1.00 ms and 6.00 ms.',
+    'Median: raft 2.00 ms, file no runs. All runs: between 1.00 ms and 6.00 ms.',
   );
 });
 

@@ -99,7 +99,7 @@ test('requests that were never sent are an interval after the last second, with 
   assert.equal((await read(SAMPLES.backlog)).at(-1)?.totalCount, 60);
   assert.match(
     await renderDocument('hlog', SAMPLES.backlog),
-    /^#The last interval is not a second of the run: 60 requests, /m,
+    /^#The last interval is not a second of the run: it has 60 requests /m,
   );
 });
 

@@ -12,7 +12,7 @@ const FINDINGS = [
   [
     'a difference, with its size and confidence',
     'compare-slower',
-    /^new is 10\.0 % slower than old \(p99 10\.9 ms instead of 9\.93 ms\), shown at 95 %\.$/,
+    /^new is 10\.0 % slower than old \(p99 10\.9 ms instead of 9\.93 ms\), at 95 % confidence\.$/,
   ],
   [
     'no difference, with its possible size',
@@ -76,14 +76,14 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
       found,
       isDoubtful
         ? /, but of 10 metrics only p99.* differs?: this may be chance; more runs are needed\.$/
-        : /, shown at 95 %\.$/,
+        : /, at 95 % confidence\.$/,
     );
   });
 }
 
 test('marks only the group shown to be best', async () => {
   const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
-  assert.match(text, /^\* best: shown to be better than every other$/m);
+  assert.match(text, /^\* best: shown to be better than every other group$/m);
   assert.match(text, /^p99 .*\*/m);
   assert.match(await renderDocument('md', COMPARISONS['compare-many-groups']), /\*\*[\d.]+ ms \\\*\*\*/);
 });

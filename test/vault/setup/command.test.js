@@ -110,7 +110,7 @@ test('a failed setup prints the command to remove it, with its own flags', () =>
     {
       ...targetError('unreachable', 'It is gone.'),
       remedy:
-        'Start it. The objects created so far remain: run setup again to complete it, or vault-pki-load teardown --name load --namespace team to remove them.',
+        'Start it. The objects created so far remain. Run setup again to create the rest, or vault-pki-load teardown --name load --namespace team to remove them.',
     },
   );
 });

@@ -150,7 +150,7 @@ describe('setup', () => {
         code: 'other_auto_rebuild',
         message: isAuto
           ? /^vault-pki-load-int already exists and rebuilds its CRLs periodically .* but auto-rebuild is false\.$/
-          : /^vault-pki-load-int already exists and rebuilds its CRLs with every revocation, but auto-rebuild is true\.$/,
+          : /^vault-pki-load-int already exists and rebuilds its CRLs on every revocation, but auto-rebuild is true\.$/,
         remedy: isAuto
           ? /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild=false first\.$/
           : /^Nothing was changed\. .*setup --name vault-pki-load --auto-rebuild first\.$/,
@@ -309,7 +309,7 @@ describe('lists all missing rights of a token before creating anything:', () => 
       code: 'missing_rights',
       exitCode: 2,
       message:
-        /it lacks sudo on sys\/auth\/vault-pki-load-approle, list on vault-pki-load-int\/roles, update on vault-pki-load-int\/roles\/example-dot-com,/,
+        /The token lacks capabilities that setup needs: sudo on sys\/auth\/vault-pki-load-approle, list on vault-pki-load-int\/roles, update on vault-pki-load-int\/roles\/example-dot-com,/,
       remedy:
         /Nothing was changed\. .*path "sys\/auth\/vault-pki-load-approle" \{ capabilities = \["update","sudo"\] \}/,
     });
@@ -323,7 +323,7 @@ describe('lists all missing rights of a token before creating anything:', () => 
     able.now = ['read', 'delete'];
     const before = vault.state();
     await assert.rejects(tearDown(vault.client, 'vault-pki-load', silent), {
-      message: /lacks sudo on sys\/auth\/vault-pki-load-approle\.$/,
+      message: /teardown needs: sudo on sys\/auth\/vault-pki-load-approle\.$/,
     });
     assert.deepEqual(vault.state(), before);
   });
