@@ -126,11 +126,16 @@ export async function readIssuer(client, mount) {
   let pem = '';
   try {
     pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
-    return new X509Certificate(pem);
+    const certificate = new X509Certificate(pem);
+    certificate.publicKey; // throws if OpenSSL cannot decode it
+    return certificate;
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     if (pem !== '')
-      throw targetError('ca_unreadable', `The CA certificate of the mount ${mount} is not valid X.509.`);
+      throw targetError(
+        'ca_unreadable',
+        `OpenSSL cannot read the CA certificate of the mount ${mount} or its key.`,
+      );
     const remedy = `Create one (vault write ${mount}/root/generate/internal common_name=...), or change --mount.`;
     throw targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
   }
