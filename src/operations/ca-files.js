@@ -4,7 +4,7 @@ import { formatCount } from '../common/units.js';
 import { allowsUsage, checkTimes, isCa, parseCertificate } from '../pki/certificate-der.js';
 import { CRL_KINDS, parseCrl } from '../pki/crl.js';
 import { SIGNATURE_FAILURES, verifySignature } from '../pki/signature.js';
-import { pemBlocks } from '../pki/text.js';
+import { decodeBody, pemBlocks } from '../pki/text.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
@@ -146,7 +146,7 @@ function findFault(list, issuer) {
 function checkChain(text, issuer) {
   const blocks = [...pemBlocks(text)];
   if (blocks.length === 0 || blocks.some(({ label }) => label !== 'CERTIFICATE')) throw new Error();
-  const ders = blocks.map(({ body }) => Buffer.from(/** @type {string} */ (body), 'base64'));
+  const ders = blocks.map(({ body }) => decodeBody(body) ?? Buffer.alloc(0));
   const chain = ders.map((der) => parseCertificate(der));
   return {
     failure: ders[0].equals(issuer.raw) ? findChainFault(chain) : 'other_issuer',

@@ -7,7 +7,7 @@ import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
 import { orInterrupted } from '../common/stop.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
-import { assertIssued, keyOf, readCertificates } from '../pki/certificate.js';
+import { assertIssued, assertKey, isSignedBy, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
@@ -20,6 +20,7 @@ import { issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
+/** @import { CertificateFields } from '../pki/certificate-der.js' */
 /** @import { Classify, FirstResponse, Fixture, PrepareContext } from './index.js' */
 /** @import { OcspFixture } from './ocsp.js' */
 
@@ -73,7 +74,7 @@ export async function findSubjects(context) {
   /** @type {Source[]} */
   const sources = [fromFile, revokedFromFile, fresh].filter((source) => source !== null);
   const issuer = sources[0]?.issuer ?? (await findIssuers(context)).certificates[0];
-  keyOf(issuer);
+  assertKey(issuer, 'The issuer');
   // With the same name and key, a renewed CA certificate yields the same CertIDs.
   const isIssuer = (/** @type {Certificate} */ { subjectDer, spkiBits }) =>
     subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
@@ -132,32 +133,30 @@ async function readSerials(context, file, flag) {
   const serials = [];
   /** @type {Certificate | null} */
   let example = null;
-  /** Of the first certificate. @type {Buffer | null} */
-  let commonIssuer = null;
+  /** Of the first certificate. @type {Certificate | null} */
+  let issuer = null;
   let number = 0;
   for await (const line of readLines(file, flag)) {
     number++;
     if (line === '') continue;
     const place = `${file} line ${number}`;
-    const { serial, pem, issuerDer } = parseLine(line, place);
+    const { serial, pem, fields } = parseLine(line, place);
     issuers ??= await findIssuers(context);
-    // Vault returns good for serials that it never issued, so all certificates must be from one issuer.
-    commonIssuer ??= issuerDer ?? null;
-    const isKnown = (/** @type {Buffer} */ name) =>
-      issuers?.certificates.some((ca) => ca.subjectDer.equals(name));
-    if (issuerDer !== undefined && !(isKnown(issuerDer) && issuerDer.equals(commonIssuer ?? issuerDer))) {
-      const message = `${place} has a certificate that ${issuers.name} did not issue, or not the same CA as the first.`;
-      const remedy = 'Set --issuer to its issuer, or use one issuer per run.';
-      throw usageError('wrong_issuer', message, remedy);
+    if (pem !== undefined && example === null) {
+      [example] = readCertificates(Buffer.from(pem), place);
+      issuer = chooseIssuer(issuers, example, file);
     }
-    if (pem !== undefined) example ??= readCertificates(Buffer.from(pem), place)[0];
+    // Vault returns good for serials that it never issued, so all certificates must be from one issuer.
+    if (fields !== undefined && issuer !== null && !isSignedBy(fields, issuer)) {
+      const message = `${place} has a certificate that the issuer of the first certificate did not sign.`;
+      throw usageError('wrong_issuer', message, 'Use the certificates of one issuer per run.');
+    }
     if (serials.push(serial) > MAX_SERIALS)
       throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
   }
   if (issuers === null)
-    throw usageError('no_serials', `${file} has no serial.`, 'Write one with issue --keep FILE.');
-  const issuer = example === null ? issuers.certificates[0] : chooseIssuer(issuers, example, file);
-  return { serials, issuer, example };
+    throw usageError('no_serials', `${file} contains no serials.`, 'Create it with issue --keep FILE.');
+  return { serials, issuer: issuer ?? issuers.certificates[0], example };
 }
 
 /** A line of --keep has about 2 kB. */
@@ -178,7 +177,7 @@ async function* readLines(file, flag) {
   yield rest.trim();
 }
 
-/** @param {string} line @param {string} place @returns {{serial: Uint8Array, pem?: string, issuerDer?: Buffer}} */
+/** @param {string} line @param {string} place @returns {{serial: Uint8Array, pem?: string, fields?: CertificateFields}} */
 function parseLine(line, place) {
   try {
     const kept = line.startsWith('{') ? JSON.parse(line) : { serial: line };
@@ -186,7 +185,7 @@ function parseLine(line, place) {
     if (typeof kept.certificate !== 'string') return { serial };
     // readCertificates takes 0.5 ms, and there may be a million lines.
     const fields = parseCertificate(/** @type {Buffer} */ (decodePem(kept.certificate, /^CERTIFICATE$/)));
-    if (fields.serial.equals(serial)) return { serial, pem: kept.certificate, issuerDer: fields.issuer };
+    if (fields.serial.equals(serial)) return { serial, pem: kept.certificate, fields };
   } catch {
     // Reported below.
   }

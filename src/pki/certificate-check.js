@@ -8,8 +8,8 @@
  * issuing CA comes from the response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
-import { allowsUsage, checkTimes, commonNameOf, isCa, OID, parseCertificate } from './certificate-der.js';
-import { contextTag, DerReader, readWhole, TAG } from './der.js';
+import { allowsUsage, checkTimes, isCa, OID, parseCertificate, subjectNames } from './certificate-der.js';
+import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 import { memoize } from './memoize.js';
 import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
 import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
@@ -44,7 +44,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
-  wrong_subject: 'The commonName of the certificate is not the requested one.',
+  wrong_subject: 'The subject has a commonName or e-mail address that was not requested.',
   common_name_only: 'The commonName, a host name or e-mail address, is missing from the alternative names.',
   wrong_sans: 'The certificate lacks a requested alternative name.',
   extra_sans: 'The certificate has an alternative name that was not requested.',
@@ -80,7 +80,9 @@ const readCertificate = (pem) => parseCertificate(decodePem(pem, /^CERTIFICATE$/
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function findFailure(certificate, issued) {
-  const isSerial = String(issued.serialNumber).toLowerCase() === serialHex(certificate.serial);
+  const { serialNumber } = issued;
+  const isSerial =
+    typeof serialNumber === 'string' && serialNumber.toLowerCase() === serialHex(certificate.serial);
   return (
     checkIssuer(certificate, issued) ??
     (isSerial ? null : 'serial_mismatch') ??
@@ -130,11 +132,15 @@ function checkNames(certificate, { expected, isVerbatim = false }) {
   const own = commonName ? nameKey(commonName) : '';
   const isOwnMissing = commonName && !found.includes(own);
   const requested = [...altNames.map(nameKey), ...ipSans.map(ipKey)];
-  const subject = commonNameOf(certificate.subject);
-  if (commonName && (subject === null ? isOwnMissing : subject !== commonName)) return 'wrong_subject';
+  const subject = subjectNames(certificate.subject);
+  const isRequested = (/** @type {string} */ key) => key === own || requested.includes(key);
+  const hasOther = subject.some(({ isEmail, text }) =>
+    isEmail || !commonName ? !isRequested(nameKey(text)) : text !== commonName,
+  );
+  if (hasOther || (isOwnMissing && !subject.some(({ isEmail }) => !isEmail))) return 'wrong_subject';
   if (isOwnMissing && !isVerbatim && isAlternativeName(commonName)) return 'common_name_only';
   if (!requested.every((key) => found.includes(key))) return 'wrong_sans';
-  return found.every((key) => key === own || requested.includes(key)) ? null : 'extra_sans';
+  return found.every(isRequested) ? null : 'extra_sans';
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
@@ -165,47 +171,61 @@ const CURVES = Object.freeze({
  */
 export function checkPrivateKey(pem, spki) {
   try {
-    const der = decodePem(pem, /^(?:RSA |EC )?PRIVATE KEY$/);
-    if (der === null) return 'private_key_unreadable';
-    return isKeyOf(der, Buffer.from(spki)) ? null : 'key_mismatch';
+    return isKeyOf(pem, Buffer.from(spki)) ? null : 'key_mismatch';
   } catch {
     return 'private_key_unreadable';
   }
 }
 
-/** @param {Buffer} der @param {Buffer} spki */
-function isKeyOf(der, spki) {
+/** @param {string} pem @param {Buffer} spki */
+function isKeyOf(pem, spki) {
   const publicKey = new DerReader(spki).enter(TAG.sequence);
-  const algorithm = publicKey.enter(TAG.sequence);
+  const rawAlgorithm = publicKey.readRaw(TAG.sequence);
+  const algorithm = new DerReader(rawAlgorithm).enter(TAG.sequence);
   const oid = algorithm.readOid();
   const bits = publicKey.readBitString();
-  if (oid === RSA_ENCRYPTION) return isRsaKeyOf(unwrap(der), bits);
+  if (oid === RSA_ENCRYPTION) return isRsaKeyOf(unwrap(pem, rawAlgorithm, /^RSA PRIVATE KEY$/), bits);
   const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
-  if (curve !== undefined) return isEcKeyOf(unwrap(der), curve, bits);
-  if (oid === ED25519) return isEd25519KeyOf(unwrap(der), bits);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  if (curve !== undefined) return isEcKeyOf(unwrap(pem, rawAlgorithm, /^EC PRIVATE KEY$/), curve, bits);
+  if (oid === ED25519) return isEd25519KeyOf(unwrap(pem, rawAlgorithm), bits);
+  const der = decodePem(pem, PKCS8);
+  const key = createPrivateKey({ key: /** @type {Buffer} */ (der), format: 'der', type: 'pkcs8' });
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
 }
 
-/** The key inside PKCS#8 (RFC 5208 section 5), or the bytes unchanged. @param {Buffer} der */
-function unwrap(der) {
-  const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
-  fields.readSmallNumber();
-  if (fields.tag !== TAG.sequence) return der;
-  fields.next();
-  return fields.read(TAG.octetString);
+const PKCS8 = /^PRIVATE KEY$/;
+
+/**
+ * @param {string} pem PKCS#8 (RFC 5958 section 2) of the algorithm, or a key with a label of its own
+ * @param {Buffer} algorithm @param {RegExp} [own] @returns {Buffer}
+ */
+function unwrap(pem, algorithm, own) {
+  const der = own === undefined ? null : decodePem(pem, own);
+  if (der !== null) return der;
+  return readWhole(decodePem(pem, PKCS8) ?? Buffer.alloc(0), (reader) =>
+    reader.inside(TAG.sequence, (fields) => {
+      fields.readSmallNumber();
+      if (!fields.readRaw(TAG.sequence).equals(algorithm)) throw new DerError('Key of another algorithm');
+      const key = fields.read(TAG.octetString);
+      for (const tag of [contextTag(0), contextTag(1, false)]) if (fields.tag === tag) fields.next();
+      return key;
+    }),
+  );
 }
 
-/** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
+/** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1; q qInv = 1 modulo p. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
   const certified = new DerReader(bits).enter(TAG.sequence);
-  const fields = new DerReader(der).enter(TAG.sequence);
+  const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   if (fields.readSmallNumber() !== 0) return false;
-  const readNumber = (/** @type {DerReader} */ reader) => BigInt(`0x${reader.readInteger().toString('hex')}`);
-  const [n, e, d, p, q] = Array.from({ length: 5 }, () => readNumber(fields));
-  const isInverse = (/** @type {bigint} */ order) => (e * (d % order)) % order === 1n;
-  const isPublic = n === readNumber(certified) && e === readNumber(certified);
-  return isPublic && p > 1n && q > 1n && p * q === n && isInverse(p - 1n) && isInverse(q - 1n);
+  const parts = Array.from({ length: 8 }, () => fields.readInteger());
+  fields.finish();
+  const isPublic = parts[0].equals(certified.readInteger()) && parts[1].equals(certified.readInteger());
+  const [n, e, d, p, q, dP, dQ, qInv] = parts.map((part) => BigInt(`0x${part.toString('hex')}`));
+  /** @type {(part: bigint, order: bigint) => boolean} */
+  const isInverse = (part, order) => d % order === part && (e * part) % order === 1n;
+  if (!isPublic || !certified.atEnd || p <= 1n || q <= 1n || p * q !== n) return false;
+  return isInverse(dP, p - 1n) && isInverse(dQ, q - 1n) && qInv < p && (q * qInv) % p === 1n;
 }
 
 /** By curve: creating one takes as long as the multiplication itself. @type {Record<string, ECDH>} */
@@ -213,11 +233,13 @@ const keyAgreements = {};
 
 /** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits the point */
 function isEcKeyOf(der, curve, bits) {
-  const fields = new DerReader(der).enter(TAG.sequence);
+  const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   if (fields.readSmallNumber() !== 1) return false;
   const secret = fields.read(TAG.octetString);
   const parameters = fields.insideOptional(contextTag(0), (field) => field.readOid());
-  if (parameters !== null && CURVES[parameters] !== curve) return false;
+  const point = fields.insideOptional(contextTag(1), (field) => field.readBitString()) ?? bits;
+  fields.finish();
+  if ((parameters !== null && CURVES[parameters] !== curve) || !point.equals(bits)) return false;
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
   ecdh.setPrivateKey(secret); // throws for bytes that are not a key of the curve, and keeps the previous key
@@ -226,7 +248,7 @@ function isEcKeyOf(der, curve, bits) {
 
 /** RFC 8410 section 7. Uses JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
 function isEd25519KeyOf(der, bits) {
-  const d = new DerReader(der).read(TAG.octetString).toString('base64url');
+  const d = readWhole(der, (reader) => reader.read(TAG.octetString)).toString('base64url');
   const x = bits.toString('base64url');
   const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
   return createPublicKey(key).export({ format: 'jwk' }).x === x;

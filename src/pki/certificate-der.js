@@ -6,6 +6,7 @@ import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
+  emailAddress: '1.2.840.113549.1.9.1',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -100,12 +101,49 @@ export function readSomeExtensions(reader, understood) {
   return extensions;
 }
 
-/** Extensions of section 4.2.1, by the end of their OIDs, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). */
-const UNDERSTOOD = new Set([
-  ...[14, 15, 17, 18, 19, 30, 31, 32, 33, 35, 36, 37, 46, 54].map((number) => `2.5.29.${number}`),
-  OID.authorityInfoAccess,
-  '1.3.6.1.5.5.7.48.1.5',
+/** A SEQUENCE that is not empty. @param {DerReader} value */
+function readFields(value) {
+  if (value.tag !== TAG.sequence || value.readAny().length === 2) throw new DerError('Not a list', value.pos);
+}
+
+/** @param {DerReader} fields @returns {boolean} whether it is a CA */
+function readBasicConstraints(fields) {
+  const isAuthority = fields.tag === TAG.boolean && fields.readBoolean();
+  const isNegative = fields.tag === TAG.integer && fields.readInteger()[0] > 0x7f;
+  if (isNegative) throw new DerError('Negative pathLenConstraint', fields.pos);
+  return isAuthority;
+}
+
+/** @param {DerReader} purposes */
+function readPurposes(purposes) {
+  do purposes.readOid();
+  while (!purposes.atEnd);
+}
+
+/** @param {DerReader} fields */
+function readAuthorityKeyIdentifier(fields) {
+  for (const tag of [contextTag(0, false), contextTag(1), contextTag(2, false)])
+    if (fields.tag === tag) fields.readAny();
+}
+
+/**
+ * Extensions of section 4.2.1 and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1), with readers of their values.
+ * @type {ReadonlyMap<string, (value: DerReader) => unknown>}
+ */
+const SYNTAX = new Map([
+  ...[17, 18, 30, 31, 32, 33, 36, 46].map(
+    (number) => /** @type {const} */ ([`2.5.29.${number}`, readFields]),
+  ),
+  [OID.authorityInfoAccess, readFields],
+  [OID.subjectKeyIdentifier, (value) => value.read(TAG.octetString)],
+  [OID.keyUsage, (value) => value.readNamedBits()],
+  [OID.basicConstraints, (value) => value.inside(TAG.sequence, readBasicConstraints)],
+  [OID.authorityKeyIdentifier, (value) => value.inside(TAG.sequence, readAuthorityKeyIdentifier)],
+  [OID.extKeyUsage, (value) => value.inside(TAG.sequence, readPurposes)],
+  ['2.5.29.54', (value) => value.readInteger()],
+  ['1.3.6.1.5.5.7.48.1.5', (value) => value.readAny()],
 ]);
+const UNDERSTOOD = new Set(SYNTAX.keys());
 
 /** @typedef {ReturnType<typeof parseCertificate>} CertificateFields */
 
@@ -124,6 +162,11 @@ export function parseCertificate(der) {
   const extensions =
     tbs.insideOptional(contextTag(3), (list) => readSomeExtensions(list, UNDERSTOOD)) ?? NO_EXTENSIONS;
   tbs.finish();
+  if (extensions !== NO_EXTENSIONS && version !== 2) throw new DerError('Extensions without version 3');
+  for (const [oid, value] of extensions.values) {
+    const read = SYNTAX.get(oid);
+    if (read !== undefined) readWhole(value, read);
+  }
   return {
     serial, // raw INTEGER contents
     issuer, // raw Name, like `subject`
@@ -206,24 +249,31 @@ export function ocspUrls({ extensions }) {
 }
 
 /** @param {Uint8Array} name raw Name @returns {string | null} the last commonName, which is the most specific one */
-export function commonNameOf(name) {
+export const commonNameOf = (name) => subjectNames(name).findLast(({ isEmail }) => !isEmail)?.text ?? null;
+
+/** @param {Uint8Array} name raw Name @returns {{isEmail: boolean, text: string}[]} its commonNames and e-mail addresses */
+export function subjectNames(name) {
   const names = new DerReader(name).enter(TAG.sequence);
-  let commonName = null;
+  const found = [];
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     while (!set.atEnd) {
       const { oid, value } = set.inside(TAG.sequence, readAttribute);
-      if (oid === OID.commonName) commonName = directoryString(value);
+      const isEmail = oid === OID.emailAddress;
+      if (isEmail || oid === OID.commonName) found.push({ isEmail, text: directoryString(value) });
     }
   }
-  return commonName;
+  return found;
 }
 
-/** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4) */
+const ONE_OCTET = /** @type {number[]} */ ([TAG.printableString, TAG.teletexString, TAG.ia5String]);
+
+/** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4), or the IA5String of an e-mail address */
 function directoryString(der) {
   const tag = der[0];
   const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
   if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
+  if (!ONE_OCTET.includes(tag)) throw new DerError('Not a DirectoryString');
   return value.toString('latin1');
 }

@@ -5,8 +5,9 @@ import { withoutTokens } from '../common/visible-text.js';
 import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
-import { pemBlocks } from './text.js';
+import { decodeBody, pemBlocks } from './text.js';
 
+/** @import { CertificateFields } from './certificate-der.js' */
 /** @typedef {ReturnType<typeof readDer>} Certificate */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -39,8 +40,9 @@ function readPem(text, name) {
     const message = `${name} is truncated: a PEM block has no END line.`;
     if (body === null) throw refused('certificate_truncated', message, 'Copy the file again.');
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
-      if (!/^[A-Za-z0-9+/=\s]*$/.test(body)) throw unreadable(name, 'its PEM is not base64');
-      certificates.push(readDer(Buffer.from(body, 'base64'), name));
+      const der = decodeBody(body);
+      if (der === null) throw unreadable(name, 'its PEM is not base64');
+      certificates.push(readDer(der, name));
     } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
@@ -67,6 +69,7 @@ const unreadable = (name, why) =>
  * @throws {PkiLoadError} unless the issuer's key signed the leaf
  */
 export function assertIssued(leaf, issuer, names) {
+  assertKey(issuer, names.issuer);
   if (isIssuedBy(leaf, issuer)) return;
   if (isIssuedBy(issuer, leaf)) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
@@ -80,15 +83,29 @@ export function assertIssued(leaf, issuer, names) {
 }
 
 /** @param {Certificate} leaf @param {Certificate} issuer */
-const isIssuedBy = (leaf, issuer) =>
-  leaf.issuerDer.equals(issuer.subjectDer) && verifySignature(leaf.signed, keyOf(issuer)) === null;
-
-/** @param {Certificate} issuer @throws {PkiLoadError} if Node.js does not know the type or curve of its key */
-export function keyOf({ x509 }) {
+function isIssuedBy(leaf, issuer) {
   try {
-    return x509.publicKey;
+    return isSignedBy({ issuer: leaf.issuerDer, signed: leaf.signed }, issuer);
   } catch {
-    throw refused('unknown_key', `The key type of ${nameText(x509.subject)} is unknown.`, 'Use RSA or EC.');
+    return false; // OpenSSL cannot decode the key
+  }
+}
+
+/** @param {Pick<CertificateFields, 'issuer' | 'signed'>} leaf @param {Certificate} issuer whose key can be decoded */
+export const isSignedBy = (leaf, { subjectDer, x509 }) =>
+  leaf.issuer.equals(subjectDer) && verifySignature(leaf.signed, x509.publicKey) === null;
+
+/** @param {Certificate} issuer @param {string} name of the file @throws {PkiLoadError} if it can verify no signature */
+export function assertKey({ x509 }, name) {
+  try {
+    x509.publicKey;
+  } catch {
+    const message = `${name} (${nameText(x509.subject)}) has a public key that OpenSSL cannot decode.`;
+    throw usageError(
+      'unreadable_key',
+      message,
+      'Use the certificate of a CA with an RSA, EC or Ed25519 key.',
+    );
   }
 }
 

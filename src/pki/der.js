@@ -26,6 +26,9 @@ export const TAG = Object.freeze({
   oid: 0x06,
   enumerated: 0x0a,
   utf8String: 0x0c,
+  printableString: 0x13,
+  teletexString: 0x14,
+  ia5String: 0x16,
   utcTime: 0x17,
   generalizedTime: 0x18,
   bmpString: 0x1e,
@@ -187,6 +190,15 @@ export class DerReader {
     if (value.length === 0 || value[0] !== 0)
       throw new DerError('Not a BIT STRING of whole octets', this.from);
     return value.subarray(1);
+  }
+
+  /** Contents of a BIT STRING of named bits: the number of unused bits, and octets where those are zero (11.2.1). */
+  readNamedBits() {
+    const value = this.read(TAG.bitString);
+    const unused = value.length > 0 ? value[0] : 8;
+    const isZero = value.length > 1 ? (value[value.length - 1] & ((1 << unused) - 1)) === 0 : unused === 0;
+    if (unused > 7 || !isZero) throw new DerError('BIT STRING with unused bits that are set', this.from);
+    return value;
   }
 
   /** Epoch milliseconds of a GeneralizedTime. */

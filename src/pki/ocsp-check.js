@@ -9,7 +9,8 @@
  *    tbsResponseData is valid (`unsupported_signature_algorithm`, `rsa_exponent_too_large`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
  *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of several with the key is enough);
- * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate, if present, not past (`expired`);
+ * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate not past (`expired`), or, without one, thisUpdate at
+ *    most a day old (`too_old`);
  * 6. the nonce, if both sent and returned, is the same (`nonce_mismatch`; RFC 9654 section 2.1).
  *
  * By rule 3, Vault's response for an unknown issuer, `unknown` with another CertID, is `cert_id_mismatch`.
@@ -28,7 +29,10 @@ import { isNullOrAbsent, SIGNATURE_FAILURES, verifySignature } from './signature
 /** As in Firefox (mozilla::pkix, NonOwningDERArray); responders send one to three. */
 const MAX_CERTIFICATES = 8;
 
-/** Certificate statuses of a response that passed every check. */
+/** RFC 6960 section 3.2 requires "sufficiently recent" without a limit; this one is that of Firefox (mozilla::pkix). */
+const DAY_MS = 86_400_000;
+
+/** The verdicts that a client accepts. */
 const OCSP_STATUSES = Object.freeze({
   good: 'The response passed every check: the certificate is not revoked.',
   revoked: 'The response passed every check: the certificate is revoked.',
@@ -56,6 +60,7 @@ export const OCSP_FAILURES = Object.freeze({
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
   expired: 'nextUpdate has passed.',
+  too_old: 'The response has no nextUpdate, and thisUpdate is more than a day ago.',
   nonce_mismatch: 'The nonce of the response differs from that of the request.',
 });
 
@@ -144,8 +149,12 @@ export function createOcspChecker({ issuerDer, maxCached = MAX_CACHED }) {
       if (failure !== null) return failure;
       const faults = signers.map((cert) => checkTimes(cert, nowMs, 'early', 'late'));
       if (faults.length > 0 && !faults.includes(null)) return 'responder_cert_expired';
-      const times = { notBefore: single.thisUpdate, notAfter: single.nextUpdate ?? Infinity };
-      const fault = checkTimes(times, nowMs, 'not_yet_valid', 'expired');
+      const times = {
+        notBefore: single.thisUpdate,
+        notAfter: single.nextUpdate ?? single.thisUpdate + DAY_MS,
+      };
+      const late = single.nextUpdate === null ? 'too_old' : 'expired';
+      const fault = checkTimes(times, nowMs, 'not_yet_valid', late);
       if (fault !== null) return fault;
       if (nonce !== null && response.nonce !== null && !response.nonce.equals(nonce)) return 'nonce_mismatch';
       return single.status;

@@ -21,6 +21,10 @@ export function* pemBlocks(text) {
   }
 }
 
+/** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
+export const decodeBody = (body) =>
+  body !== null && /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(body) ? Buffer.from(body, 'base64') : null;
+
 /** @param {string} text @param {RegExp} label @returns {Buffer | null} DER of the first; null: none, or truncated */
 export function decodePem(text, label) {
   for (const block of pemBlocks(text)) {

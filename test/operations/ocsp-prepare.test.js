@@ -67,6 +67,12 @@ for (const [what, given, expected = [leaf.serial.toString('hex')]] of GOOD) {
 }
 
 const none = ca.path('none');
+/** @param {Buffer} certificate of an EC key */
+function withUnknownKey(certificate) {
+  const unknown = Buffer.from(certificate);
+  unknown[unknown.indexOf(oid('1.2.840.10045.2.1')) + 8] = 99;
+  return unknown;
+}
 /** What readCertificates refuses is in certificate.test.js. @type {[string, Parameters<typeof find>[0], string, RegExp][]} what, files, code, message */
 const BAD = [
   ['no such certificate', { cert: none, issuer }, 'cannot_read', /--cert .*none was not found.*Check/],
@@ -77,7 +83,7 @@ const BAD = [
   ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
   ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
-  ['an empty list of serials', listed('\n \n'), 'no_serials', /has no serial.*--keep/],
+  ['an empty list of serials', listed('\n \n'), 'no_serials', /contains no serials.*--keep/],
   ['1 MB of noise', listed(randomBytes(1e6)), 'bad_serials_file', /line 1 .*--keep/],
   ['a bad line among good ones', listed('01\n02\nxyz\n'), 'bad_serials_file', /line 3 /],
   ['JSON cut off', listed('01\n{"serial":"1a'), 'bad_serials_file', /line 2 /],
@@ -101,6 +107,21 @@ const BAD = [
     'wrong_issuer',
     /did not issue/,
   ],
+  [
+    'one that another key signed under the name of the issuer',
+    listed(`${kept(leaf)}\n${kept(new TestCa().issue('forged'))}`),
+    'wrong_issuer',
+    /line 2 /,
+  ],
+  ...[{ serials: file('1a') }, { cert }, { serials: file(kept(leaf)) }].map(
+    (given) =>
+      /** @type {[string, object, string, RegExp]} */ ([
+        `an issuer whose key OpenSSL cannot decode, and ${Object.keys(given)}`,
+        { ...given, issuer: file(withUnknownKey(ca.ca.der)) },
+        'unreadable_key',
+        /CN=Test CA.*cannot decode/,
+      ]),
+  ),
   ['one of another issuer', listed(`${kept(leaf)}\n${kept(stranger.issue('x'))}`), 'wrong_issuer', /line 2 /],
 ];
 for (const [what, given, code, message] of BAD) {

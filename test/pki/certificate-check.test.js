@@ -108,6 +108,32 @@ const SLOW = {
 const asked = (/** @type {object} */ more) => ({ expected: { ...RIGHT.expected, ...more } });
 const at = (/** @type {number} */ nowMs) => ({ nowMs });
 
+/** @type {(name: string, failure: string | null, change: Partial<typeof RIGHT>) => [string, string | null, Partial<typeof RIGHT>]} */
+const row = (name, failure, change) => [name, failure, change];
+const [CN_OID, EMAIL_OID] = ['2.5.4.3', '1.2.840.113549.1.9.1'];
+/** @type {(id: string, tag: number, value: string) => Buffer} */
+const attribute = (id, tag, value) => der(0x31, der(0x30, oid(id), text(tag, value)));
+const subjectOf = (/** @type {Buffer[]} */ ...parts) => ({
+  certificatePem: toPem(signed(ca.ca, withPart(fields.signed.data, nameOf(CN), der(0x30, ...parts)))),
+});
+/** By OID: values that are no such extension. */
+const DAMAGED = {
+  '2.5.29.14': ['0500', '0402 0101 0500'],
+  '2.5.29.15': ['7a7a7a', '0300', '03020804'],
+  '2.5.29.17': ['3000'],
+  '2.5.29.19': ['7a7a', '3006 020100 0101ff', '3000 3003 0101ff'],
+  '2.5.29.31': ['67617262616765'],
+  '2.5.29.35': ['0500', '3002 0500'],
+  '2.5.29.37': ['3000', '3003 020101'],
+  '1.3.6.1.5.5.7.1.1': ['0500'],
+};
+/** @param {string} id @param {string} hex */
+const extended = (id, hex) => ({
+  ...of(
+    ca.issue(CN, { extensions: [...(id === '2.5.29.17' ? [] : [own]), extension(id, false, bytesOf(hex))] }),
+  ),
+  ...only,
+});
 /** @type {[string, string | null, Partial<typeof RIGHT>][]} */
 const ROWS = [
   ['the requested certificate', null, {}],
@@ -140,6 +166,16 @@ const ROWS = [
     'issuing_ca_unknown_critical_extension',
     under([EXTENSIONS.ca, extension('1.2.3.4', true, bytesOf('0500'))]),
   ],
+  ...['03020384', '03020804', '0500'].map((hex) =>
+    row(`a CA with the key usage ${hex}`, 'issuing_ca_unreadable', under([EXTENSIONS.ca, usage(hex)])),
+  ),
+  ...['3006 0101ff 0201ff', '3009 0101ff 020100 020100'].map((hex) =>
+    row(
+      `basicConstraints ${hex}`,
+      'issuing_ca_unreadable',
+      under([extension('2.5.29.19', true, bytesOf(hex))]),
+    ),
+  ),
   ['an expired CA', 'issuing_ca_expired', under([EXTENSIONS.ca], { inDays: -2, days: -1 })],
   ['a CA of tomorrow', 'issuing_ca_not_yet_valid', under([EXTENSIONS.ca], { inDays: 1, days: 2 })],
   ['an RSA exponent that is too large', 'rsa_exponent_too_large', under([EXTENSIONS.ca], SLOW)],
@@ -194,6 +230,32 @@ const ROWS = [
   ['an e-mail address as a DNS name', 'wrong_sans', named(text(0x82, 'a@b.c'), { altNames: ['a@b.c'] })],
   ['a URI', 'extra_sans', named(text(0x86, 'https://example.com/'))],
   ['a registered ID', 'extra_sans', named(der(0x88, bytesOf('2a03')))],
+  ...Object.entries(DAMAGED).flatMap(([id, values]) =>
+    values.map((hex) => row(`${id} is ${hex}`, 'certificate_unreadable', extended(id, hex))),
+  ),
+  ['well-formed extensions', null, extended('2.5.29.35', '3009 8001 01 8204 01020304')],
+  [
+    'a serial number in an array',
+    'serial_mismatch',
+    { serialNumber: /** @type {any} */ ([RIGHT.serialNumber]) },
+  ],
+  [
+    'two commonNames',
+    'wrong_subject',
+    subjectOf(attribute(CN_OID, 0x0c, 'evil.example'), attribute(CN_OID, 0x0c, CN)),
+  ],
+  ['the commonName twice', null, subjectOf(attribute(CN_OID, 0x0c, CN), attribute(CN_OID, 0x13, CN))],
+  [
+    'an e-mail address',
+    'wrong_subject',
+    subjectOf(attribute(CN_OID, 0x0c, CN), attribute(EMAIL_OID, 0x16, 'root@evil.example')),
+  ],
+  [
+    'a requested e-mail address',
+    null,
+    subjectOf(attribute(CN_OID, 0x0c, CN), attribute(EMAIL_OID, 0x16, ALT[3])),
+  ],
+  ['a commonName in an OCTET STRING', 'certificate_unreadable', subjectOf(attribute(CN_OID, 0x04, CN))],
   ['another key than in the CSR', 'key_mismatch', { privateKeyPem: null, expectedSpki: bare.spki }],
   ['the private key of another', 'key_mismatch', { privateKeyPem: bare.keyPem }],
   ['no private key in the text', 'private_key_unreadable', { privateKeyPem: 'none' }],
@@ -270,6 +332,9 @@ test('an RSA key with a borrowed modulus, or correct modulo only one prime, does
   assert.equal(result(right), null);
   assert.equal(result(fieldsOf(other.privateKey).with(1, right[1])), 'key_mismatch');
   assert.equal(result(right.with(0, bytesOf('01'))), 'key_mismatch');
+  for (const i of [6, 7, 8]) assert.equal(result(right.with(i, bytesOf('03'))), 'key_mismatch');
+  assert.equal(result(right.slice(0, 6)), 'private_key_unreadable');
+  assert.equal(result([...right, bytesOf('01')]), 'private_key_unreadable');
   assert.equal(result(right.with(2, bytesOf('03'))), 'key_mismatch');
   const [n, d, p, q] = [1, 3, 4, 5].map((i) => BigInt(`0x${right[i].toString('hex')}`));
   for (const prime of [p, q]) assert.equal(result(right.with(3, integer(d + prime - 1n))), 'key_mismatch');
@@ -309,6 +374,39 @@ test('an EC key with another private number, version or curve, or not on its cur
     assert.equal(checkPrivateKey(encodePem('EC PRIVATE KEY', wrong), spki), result);
   }
 });
+
+test('a key under another label, with another algorithm or public key, or with more fields does not match', () => {
+  const [mine, other, seed] = [makeKeys('ec'), makeKeys('ec'), makeKeys('ed25519')];
+  const spkiOf = (/** @type {KeyObject} */ key) => key.export({ format: 'der', type: 'spki' });
+  const sec1 = mine.privateKey.export({ format: 'der', type: 'sec1' });
+  const secret = der(0x04, sec1.subarray(7, 39));
+  const key = (/** @type {Buffer[]} */ ...more) => der(0x30, bytesOf('020101'), secret, ...more);
+  const pkcs8 = (/** @type {Buffer} */ algorithm, /** @type {Buffer} */ inner) =>
+    encodePem('PRIVATE KEY', der(0x30, bytesOf('020100'), algorithm, der(0x04, inner)));
+  const ec = (/** @type {string} */ curve) => der(0x30, oid('1.2.840.10045.2.1'), oid(curve));
+  const curve = der(0xa0, oid('1.2.840.10045.3.1.7'));
+  const otherPoint = der(0xa1, der(0x03, bytesOf('00'), parsePoint(spkiOf(other.publicKey))));
+  const { d } = seed.privateKey.export({ format: 'jwk' });
+  const x25519 = pkcs8(der(0x30, oid('1.3.101.110')), der(0x04, Buffer.from(String(d), 'base64url')));
+  /** @type {[string | null, string, Buffer][]} */
+  const rows = [
+    [null, pkcs8(ec('1.2.840.10045.3.1.7'), sec1), spkiOf(mine.publicKey)],
+    [null, encodePem('EC PRIVATE KEY', key(curve)), spkiOf(mine.publicKey)],
+    ['private_key_unreadable', encodePem('RSA PRIVATE KEY', sec1), spkiOf(mine.publicKey)],
+    ['private_key_unreadable', encodePem('PRIVATE KEY', sec1), spkiOf(mine.publicKey)],
+    ['private_key_unreadable', pkcs8(ec('1.3.132.0.34'), sec1), spkiOf(mine.publicKey)],
+    [
+      'private_key_unreadable',
+      encodePem('EC PRIVATE KEY', key(curve, bytesOf('020105'))),
+      spkiOf(mine.publicKey),
+    ],
+    ['key_mismatch', encodePem('EC PRIVATE KEY', key(curve, otherPoint)), spkiOf(mine.publicKey)],
+    ['private_key_unreadable', x25519, spkiOf(seed.publicKey)],
+  ];
+  for (const [result, pem, spki] of rows) assert.equal(checkPrivateKey(pem, spki), result);
+});
+
+const parsePoint = (/** @type {Buffer} */ spki) => spki.subarray(-65);
 
 test('a damaged certificate never passes, and any text has a declared failure', () => {
   fc.assert(

@@ -49,6 +49,11 @@ const of = (more) => made({ singles: [one(more)] });
 const by = (by, more) => made({ signer: by, certs: [by.der], ...more });
 /** @param {...Buffer} extensions */
 const extended = (...extensions) => made({ extensions });
+const badUsage = (/** @type {string} */ hex) =>
+  made({
+    responderId: der(0xa1, nameOf('x')),
+    certs: [ca.issue('x', { extensions: [extension('2.5.29.15', true, bytesOf(hex))] }).der],
+  });
 const nonce = (/** @type {Uint8Array} */ value) => extension(NONCE_OID, false, der(0x04, value));
 const critical = extension('1.2.3.4', true, bytesOf('0500'));
 const otherId = Buffer.from(certId.raw);
@@ -148,7 +153,8 @@ const ROWS = [
   ],
   ['nextUpdate past by the skew', 'good', of({ thisUpdate: LATE - DAY, nextUpdate: LATE })],
   ['nextUpdate past by more', 'expired', of({ thisUpdate: LATE - DAY, nextUpdate: LATE - 1000 })],
-  ['no nextUpdate, ten days later', 'good', of({ thisUpdate: THIS - 10 * DAY })],
+  ['no nextUpdate, a day later', 'good', of({ thisUpdate: LATE - DAY })],
+  ['no nextUpdate, more than a day later', 'too_old', of({ thisUpdate: LATE - DAY - 1000 })],
   ['thisUpdate ahead by the skew', 'good', of({ thisUpdate: EARLY })],
   ['thisUpdate ahead by more', 'not_yet_valid', of({ thisUpdate: EARLY + 1000 })],
   ['unknown algorithm', 'unsupported_signature_algorithm', made({ algorithm: der(0x30, oid('1.2.3.4')) })],
@@ -190,7 +196,8 @@ const ROWS = [
   ['with a key usage for key agreement', 'responder_key_usage', by(delegateWith(keyUsage('03020308')))],
   ['with an empty key usage', 'responder_key_usage', by(delegateWith(keyUsage('030100')))],
   ['with a key usage for signatures', 'good', by(delegateWith(keyUsage('03020780')))],
-  ['with an invalid key usage', 'responder_not_authorized', by(delegateWith(keyUsage('0500')))],
+  ['with a key usage among the unused bits', 'not_ocsp', badUsage('03020880')],
+  ['with an invalid key usage', 'not_ocsp', badUsage('0500')],
   ['renewed, beside its expired certificate', 'good', by(delegate, { certs: [expired.der, delegate.der] })],
   ['the same in reverse order', 'good', by(delegate, { certs: [delegate.der, expired.der] })],
   ['the expired certificate only', 'responder_cert_expired', by(expired)],
@@ -232,7 +239,9 @@ test('a delegate must be valid now, within the allowed skew', () => {
     [notAfter + SKEW_MS, 'good'],
     [notAfter + SKEW_MS + 1, 'responder_cert_expired'],
   ])) {
-    const bytes = by(delegate, { singles: [one({ thisUpdate: notBefore - DAY })] });
+    const bytes = by(delegate, {
+      singles: [one({ thisUpdate: notBefore - DAY, nextUpdate: notAfter + DAY })],
+    });
     assert.equal(checker.check(bytes, { certId, nonce: null, nowMs }), verdict);
   }
 });

@@ -87,6 +87,47 @@ const responseData = sequence(
 
 const publicKey = sequence(algorithm, bitString);
 
+/** @type {(tag: number, type: (element: Element) => void) => Field} */
+const fieldWith = (tag, type) => ({ tags: [tag], type, optional: false });
+const fieldsOfAny = fieldWith(0x30, (element) => {
+  demand(element.children.length > 0, 'list without elements');
+  any.type(element);
+});
+const namedBits = fieldWith(0x03, ({ content: [unused = 8, ...octets] }) => {
+  demand(unused < 8 && (octets.length > 0 || unused === 0), 'number of unused bits');
+  demand(((octets.at(-1) ?? 0) & (2 ** unused - 1)) === 0, 'unused bits are set');
+});
+
+/** Values of extensions by the contents of their OIDs (RFC 5280 section 4.2). @type {Record<string, Field>} */
+const VALUES = {
+  ...Object.fromEntries([17, 18, 30, 31, 32, 33, 36, 46].map((n) => [`551d${n.toString(16)}`, fieldsOfAny])),
+  '2b06010505070101': fieldsOfAny,
+  '551d0e': octetString(),
+  '551d13': sequence(
+    optional(boolean),
+    optional(integer((value) => demand(value[0] < 0x80, 'negative path length'))),
+  ),
+  '551d0f': namedBits,
+  '551d23': sequence(...[0x80, 0xa1, 0x82].map((tag) => optional(fieldWith(tag, any.type)))),
+  '551d25': someOf(oid),
+  '551d36': integer(),
+  '2b0601050507300105': any,
+};
+
+/** @param {Element[]} extensions */
+function demandValues(extensions) {
+  demandEachOnce(extensions).forEach((id, i) => {
+    const field = VALUES[id];
+    if (field === undefined) return;
+    const inner = decode(/** @type {Element} */ (extensions[i].children.at(-1)).content);
+    demand(
+      inner.length === 1 && (field === any || field.tags.includes(inner[0].tag)),
+      'value of another type',
+    );
+    field.type(inner[0]);
+  });
+}
+
 const tbsCertificate = sequence(
   optional(explicit(0, integer(atMost(2, 'no version of certificates')))),
   integer(),
@@ -100,12 +141,14 @@ const tbsCertificate = sequence(
   optional(
     explicit(
       3,
-      after(someOf(extension), ({ children }) => void demandEachOnce(children)),
+      after(someOf(extension), ({ children }) => demandValues(children)),
     ),
   ),
 );
 
 const certificate = after(sequence(tbsCertificate, algorithm, bitString), ({ children: [tbs, outer] }) => {
+  const isV3 = tbs.children[0].tag === 0xa0 && tbs.children[0].children[0].content[0] === 2;
+  demand(isV3 || tbs.children.at(-1)?.tag !== 0xa3, 'extensions without version 3');
   const inner = tbs.children[tbs.children[0].tag === 0xa0 ? 2 : 1];
   demand(inner.content.equals(outer.content), 'algorithms of a certificate differ');
 });
