@@ -89,7 +89,7 @@ const REFUSED = [
   ['ocsp --serials @lines', /lines line 1 is neither a serial/],
   ['ocsp --serials @key', /cert1\.key line 1 is neither a serial/],
   ['ocsp --serials @leaf', /cert1\.pem line 1 is neither a serial/],
-  ['ocsp --serials @empty', /empty has no serial\. Write one with issue --keep FILE\./],
+  ['ocsp --serials @empty', /empty contains no serials\. Create it with issue --keep FILE\./],
   ['ocsp --serials @folder', /--serials .*folder is a directory\./],
   ['ocsp --serials @missing', /--serials .*missing was not found\./],
   ['ocsp --serials @noSerial', /noSerial line 1 is neither a serial/],
