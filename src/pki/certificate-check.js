@@ -9,7 +9,7 @@
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import { allowsUsage, checkTimes, isCa, OID, parseCertificate, subjectNames } from './certificate-der.js';
-import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
+import { contextTag, DerReader, readWhole, TAG } from './der.js';
 import { memoize } from './memoize.js';
 import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
 import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
@@ -184,10 +184,14 @@ function isKeyOf(pem, spki) {
   const algorithm = new DerReader(rawAlgorithm).enter(TAG.sequence);
   const oid = algorithm.readOid();
   const bits = publicKey.readBitString();
-  if (oid === RSA_ENCRYPTION) return isRsaKeyOf(unwrap(pem, rawAlgorithm, /^RSA PRIVATE KEY$/), bits);
+  const unwrapped = (/** @type {RegExp} */ own, /** @type {(der: Buffer) => boolean} */ matches) => {
+    const der = unwrap(pem, rawAlgorithm, own);
+    return der !== null && matches(der);
+  };
+  if (oid === RSA_ENCRYPTION) return unwrapped(/^RSA PRIVATE KEY$/, (der) => isRsaKeyOf(der, bits));
   const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
-  if (curve !== undefined) return isEcKeyOf(unwrap(pem, rawAlgorithm, /^EC PRIVATE KEY$/), curve, bits);
-  if (oid === ED25519) return isEd25519KeyOf(unwrap(pem, rawAlgorithm), bits);
+  if (curve !== undefined) return unwrapped(/^EC PRIVATE KEY$/, (der) => isEcKeyOf(der, curve, bits));
+  if (oid === ED25519) return unwrapped(/^$/, (der) => isEd25519KeyOf(der, bits));
   const der = decodePem(pem, PKCS8);
   const key = createPrivateKey({ key: /** @type {Buffer} */ (der), format: 'der', type: 'pkcs8' });
   return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
@@ -197,18 +201,18 @@ const PKCS8 = /^PRIVATE KEY$/;
 
 /**
  * @param {string} pem PKCS#8 (RFC 5958 section 2) of the algorithm, or a key with a label of its own
- * @param {Buffer} algorithm @param {RegExp} [own] @returns {Buffer}
+ * @param {Buffer} algorithm @param {RegExp} own label @returns {Buffer | null} null: of another algorithm
  */
 function unwrap(pem, algorithm, own) {
-  const der = own === undefined ? null : decodePem(pem, own);
+  const der = decodePem(pem, own);
   if (der !== null) return der;
   return readWhole(decodePem(pem, PKCS8) ?? Buffer.alloc(0), (reader) =>
     reader.inside(TAG.sequence, (fields) => {
       fields.readSmallNumber();
-      if (!fields.readRaw(TAG.sequence).equals(algorithm)) throw new DerError('Key of another algorithm');
+      const isSame = fields.readRaw(TAG.sequence).equals(algorithm);
       const key = fields.read(TAG.octetString);
       for (const tag of [contextTag(0), contextTag(1, false)]) if (fields.tag === tag) fields.next();
-      return key;
+      return isSame ? key : null;
     }),
   );
 }

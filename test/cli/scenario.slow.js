@@ -64,7 +64,7 @@ describe('several targets', () => {
     assertCode(code, 0);
     assertNoStack(stderr);
     assert.deepEqual(
-      [...stderr.matchAll(/^Run (\d) of 4: Tiny on (\w+), (\d) of 2:$/gm)].map(([, ...found]) =>
+      [...stderr.matchAll(/^Run (\d) of 4: Tiny on (\w+), repeat (\d) of 2:$/gm)].map(([, ...found]) =>
         found.join(' '),
       ),
       ['1 one 1', '2 two 1', '3 two 2', '4 one 2'],
