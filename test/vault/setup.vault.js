@@ -300,7 +300,7 @@ test('Ctrl-C in the middle: 130, reports the leftovers, and teardown removes the
   assertCode(ended, 130);
   assert.match(
     ended.stderr,
-    /Interrupted\. The objects created so far remain: .*teardown --name cut --url http:/,
+    /Interrupted\. The objects created so far remain\. .*teardown --name cut --url http:/,
   );
   const { made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
