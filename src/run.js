@@ -124,10 +124,12 @@ export async function prepareRun(plan, options = {}) {
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
     // After the second signal, the target has 5 s to remove what the run created.
-    const [tooLate, remove] = [later(options.cutOff, 5000), client.remove];
+    const [tooLate, { remove }] = [later(options.cutOff, 5000), client];
     client.remove = (path, withinMs) =>
-      orInterrupted(remove(path, withinMs), tooLate, () => interrupted('Interrupted before the response.'));
-    cleanups.push(() => client.close());
+      orInterrupted(remove(path, withinMs), tooLate.signal, () =>
+        interrupted('Interrupted before the response.'),
+      );
+    cleanups.push(tooLate.close, () => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
       // Preparation goes on for a while after a stop; a renewal started then would never be stopped.

@@ -14,11 +14,12 @@ export async function pauseFor(ms, stop) {
   if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
-/** @param {AbortSignal | undefined} signal @param {number} ms @returns {AbortSignal} aborted this long after `signal` */
+/** @param {AbortSignal | undefined} signal @param {number} ms @returns `signal`: aborted this long after the given one; `close` when no longer needed */
 export function later(signal, ms) {
   const delayed = new AbortController();
-  signal?.addEventListener('abort', () => setTimeout(() => delayed.abort(), ms).unref(), { once: true });
-  return delayed.signal;
+  const onAbort = () => void setTimeout(() => delayed.abort(), ms).unref();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return { signal: delayed.signal, close: () => signal?.removeEventListener('abort', onAbort) };
 }
 
 /**

@@ -76,8 +76,8 @@ export function createConnection({ origin, tls }) {
   }
 
   function finishResponse() {
-    // Of the request. TLS reports small writes late.
-    const isUnsent = (socket?.writableLength ?? 0) > (isTls ? SHARED_BYTES : 0);
+    // Of the request. Not with TLS, which reports writes late: a fast response would look too early.
+    const isUnsent = !isTls && (socket?.writableLength ?? 0) > 0;
     if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
     exchange = null;

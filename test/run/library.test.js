@@ -1,5 +1,6 @@
 /** `run()` as a library: events, results, errors with codes; it prints nothing and leaves nothing behind. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
@@ -54,13 +55,15 @@ test('runs side by side do not mix', async () => {
   );
 });
 
-test('a plan can be run again, and is not changed by it', async () => {
+test('a plan can be run again; it is not changed, and no listener is left on the signals', async () => {
   const plan = await planOf('ocsp', { requests: 5, seed: 9 });
   const copy = structuredClone(plan);
+  const [signal, cutOff] = [new AbortController().signal, new AbortController().signal];
   for (let i = 0; i < 2; i++) {
-    assert.equal((await runChecked(plan, { token: server.token })).totals.succeeded, 5);
+    assert.equal((await runChecked(plan, { token: server.token, signal, cutOff })).totals.succeeded, 5);
   }
   assert.deepEqual(plan, copy);
+  for (const one of [signal, cutOff]) assert.deepEqual(getEventListeners(one, 'abort'), []);
 });
 
 for (const [operation, passed, success] of /** @type {const} */ ([
