@@ -92,7 +92,7 @@ const CLUMP = 4;
 
 /**
  * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number}} Successes
- *   `completedPerSecond`: in each full second; none in those that it lacks
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none
  */
 /**
  * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
