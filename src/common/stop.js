@@ -14,7 +14,10 @@ export async function pauseFor(ms, stop) {
   if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
 }
 
-/** @param {AbortSignal | undefined} signal @param {number} ms @returns `signal`: aborted this long after the given one; `close` when no longer needed */
+/**
+ * @param {AbortSignal | undefined} signal @param {number} ms
+ * @returns {{ signal: AbortSignal, close: () => void }} a signal aborted this long after the given one; `close` when no longer needed
+ */
 export function later(signal, ms) {
   const delayed = new AbortController();
   const onAbort = () => void setTimeout(() => delayed.abort(), ms).unref();
