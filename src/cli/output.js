@@ -43,7 +43,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   for (const path of out) {
     const remedy = 'Leave it out: standard output always gets the result, in the format that --format sets.';
     if (path === '-') throw usageError('out_is_stdout', '--out - names no file.', remedy);
-    if (fs.existsSync(path) && fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
+    if (fs.existsSync(path) && fileTypeAt(path) === 'directory') checkFile(path, `--out ${path}`);
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);
@@ -65,7 +65,7 @@ function checkFile(path, name) {
     fs.statSync(`${dirname(path)}/.`);
     const place = placeOf(path);
     const type = fileTypeAt(path);
-    if (type === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (type === 'directory') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (type === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
     return type === 'file' ? place : path;

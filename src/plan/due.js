@@ -21,7 +21,7 @@ export function scheduleOf(load) {
 
 /**
  * @param {Schedule} schedule @param {Part} part @param {number} warmupMs
- * @returns {(seconds: number) => number[]} planned arrivals in each of the first seconds of the measured part
+ * @returns {(seconds: number) => number[]} planned arrivals in each of the first seconds of the measured phase
  */
 export function createDuePerSecond(schedule, part, warmupMs) {
   const { until } = createDueCounter(schedule, part);

@@ -20,7 +20,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
- * @property {number} [startMs] of a stage, from the start of the measured part
+ * @property {number} [startMs] of a stage, from the start of the measured phase
  * @property {number} [carriedOver] successes of the previous stage that came after its end
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */

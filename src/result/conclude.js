@@ -31,7 +31,7 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
- * `startedAt`, `startedAtNs`: start of the measured part, by the wall clock and the monotonic clock; `stoppedMs`: the
+ * `startedAt`, `startedAtNs`: start of the measured phase, by the wall clock and the monotonic clock; `stoppedMs`: the
  * interruption, from time zero; Infinity: none
  * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} Sent
  */

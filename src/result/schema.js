@@ -27,14 +27,14 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
-/** Times are milliseconds from the start of the measured part. */
+/** Times are milliseconds from the start of the measured phase. */
 const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
-  /** Successes in the first half of the measured part, and the sum of their response times. */
+  /** Successes in the first half of the measured phase, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
-  /** Successes after the planned end of the measured part. */
+  /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
@@ -78,7 +78,7 @@ const MergeWatch = z.object({
 });
 
 export const MergeBlock = named('MergeBlock', {
-  /** Of the measured part: the time of the last response, and the planned length. */
+  /** Of the measured phase: the time of the last response, and the planned length. */
   endedMs: amount,
   windowMs: amount,
   operations: z.record(z.string(), MergeOperation),
@@ -183,7 +183,7 @@ const Load = z.object({
   stageCount: count.optional(),
 });
 
-/** A second of the measured part, or of the wait for the last responses. Times are of the requests done in it. */
+/** A second of the measured phase, or of the wait for the last responses. Times are of the requests done in it. */
 const TimelineRow = z.object({
   second: count,
   /** Open loop: planned arrivals in this second. */
@@ -210,7 +210,7 @@ const isWhole = (rows) =>
 
 const StageBlock = Block.extend({
   name: z.string(),
-  /** From the start of the measured part. */
+  /** From the start of the measured phase. */
   startSeconds: amount,
   /** The stage's actual length, capped at its planned end. */
   seconds: amount,
@@ -296,7 +296,7 @@ export const Result = z
     startedAt: z.iso.datetime(),
     /** The same instant on the monotonic clock (Linux: CLOCK_MONOTONIC), for targets on the same machine. */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
-    /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
+    /** Wall time of the measured phase: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
     /** Basis of the rates: the planned time, or the time until the last success if there was a backlog. */
     windowSeconds: amount.optional(),

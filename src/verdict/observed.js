@@ -15,7 +15,7 @@ import { driftsOf } from './trend.js';
 
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
- * never reached the measured part; `runQueueShare` is null if unknown.
+ * never reached the measured phase; `runQueueShare` is null if unknown.
  * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */

@@ -178,7 +178,7 @@ function entrySchema(names, options) {
     .meta({
       allOf: names.map((operation) => ({
         if: { properties: { operation: { const: operation } }, required: ['operation'] },
-        // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: { properties: { options: { $ref: `#/$defs/options-of-${operation}` } } },
       })),
     });
