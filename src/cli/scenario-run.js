@@ -5,10 +5,10 @@ import { interrupted } from '../common/stop.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
-import { run } from '../run.js';
 import { startLiveSession } from './live-session.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, worstOf, writeLine, writeWarning } from './process.js';
+import { runQuietly } from './quiet-v8.js';
 import { searchPlan } from './search.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
@@ -59,7 +59,8 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
-    runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
+    runOnce: (i, plan) =>
+      runQuietly(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
