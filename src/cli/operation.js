@@ -120,10 +120,7 @@ export function keepV8Quiet() {
   setFlagsFromString('--liftoff-only');
 }
 
-/**
- * Runs a plan, once or several times, shows progress, and writes the results.
- * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
- */
+/** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */
 export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
   const { run } = await import('../run.js');

@@ -23,10 +23,7 @@ import { searchPlan } from './search.js';
  */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
-/**
- * @param {Given} given @param {Refused} refused @param {Interrupt} interrupt
- * @returns {Promise<number>} the worst exit code of the runs and of the targets that refused
- */
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @returns the worst exit code, refusals included */
 export async function runSteps(given, refused, interrupt) {
   const { steps, settings } = given;
   // Files contain more than the current run, so they are written between runs, not by the live thread.

@@ -1,7 +1,4 @@
-/**
- * Result -> OTLP ExportMetricsServiceRequest, as a plain object. A receiver that translates its metric names for
- * Prometheus gets the names of src/report/data/prometheus.js.
- */
+/** Result -> OTLP ExportMetricsServiceRequest, as plain data. Translated for Prometheus, its names are those of prometheus.js. */
 import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
 /** @import { Labels, LatencyPoint, Metric, NumberPoint } from '../report/data/metrics.js' */

@@ -162,10 +162,7 @@ export function intervalLine(state, width) {
   return fit(parts, width);
 }
 
-/**
- * @param {Pick<PanelState, 'achievedPerSecond' | 'offeredPerSecond'>} state
- * @returns {{achieved: string, offered: string | null}} both per second or, below 1/s, both per hour
- */
+/** Both per second or, below 1/s, per hour. @param {Pick<PanelState, 'achievedPerSecond' | 'offeredPerSecond'>} state */
 function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
   const text = (/** @type {number} */ rate) =>

@@ -113,10 +113,7 @@ function panelStateOf({ start, rates, p99s, requirements }, interval) {
   return { interval, planned, offeredPerSecond, achievedPerSecond, stage, p99s, requirements };
 }
 
-/**
- * @param {LoadPlan} load @param {number} elapsedMs from time zero
- * @returns {number | null} planned arrivals in the last whole second; null: a closed loop
- */
+/** Planned in the last whole second; null: a closed loop. @param {LoadPlan} load @param {number} elapsedMs from time zero */
 function offeredAt(load, elapsedMs) {
   const { ratePerSecond, warmupMs, shard } = load;
   if (ratePerSecond === null) return null;

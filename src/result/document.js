@@ -53,10 +53,7 @@ export const isRunSet = isOfKind('run-set');
 export const isScenarioResult = isOfKind('scenario-result');
 export const isSearch = isOfKind('search');
 
-/**
- * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason if invalid; older files have no grades
- */
+/** The main reason if invalid; older files have no grades. @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;
   return reasons.find(({ grade }) => grade === 'invalid') ?? reasons[0];

@@ -71,10 +71,7 @@ export async function checkMount(client, mount, type = 'pki') {
   throw targetError('mount_not_found', `There is no ${where} that this token can see.`, remedy);
 }
 
-/**
- * Needs any permission below the mount. Vault does not distinguish a missing mount from a hidden one.
- * @param {VaultClient} client @param {string} mount
- */
+/** Needs any permission below the mount; a hidden mount seems missing. @param {VaultClient} client @param {string} mount */
 export async function lookUpMount(client, mount) {
   const hidden = ['vault_permission_denied', 'vault_not_found', 'vault_no_route', 'vault_bad_request'];
   const call = client.read(`sys/internal/ui/mounts/${mount}`);

@@ -1,7 +1,4 @@
-/**
- * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load
- * and the operations are those of the command line.
- */
+/** The keys of a scenario, for validation and for the published JSON Schema; options are those of the command line. */
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';

@@ -1,7 +1,4 @@
-/**
- * Finds the highest rate that meets all requirements of a plan; or, in a closed loop, the fewest requests in
- * flight that reach the peak throughput. The caller runs the steps.
- */
+/** Finds the highest rate that meets all requirements or, in a closed loop, the fewest requests in flight at the peak. */
 import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';

@@ -66,11 +66,7 @@ function plain(name) {
   return name.toLowerCase().replace(/[\s()_-]/g, '');
 }
 
-/**
- * The worst verdict on any group counts.
- * @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups
- * @returns {Judged & {text: string}}
- */
+/** The worst verdict counts. @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups */
 export function judgeFailIf(rule, metrics, groups) {
   const metric = /** @type {ComparedMetric} */ (metrics.find(({ key }) => key === rule.metric));
   const judged = metric.comparisons.map((difference) => {

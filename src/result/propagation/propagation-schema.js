@@ -1,7 +1,4 @@
-/**
- * How soon nodes reported revocations: one declaration defines the type, the validation and the JSON Schema.
- * A delay is an interval, so there are two distributions: of lower and of upper bounds.
- */
+/** How soon nodes reported revocations. A delay is an interval, so there are two distributions: of lower and of upper bounds. */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { checkHistogram } from '../check/check-latency.js';

@@ -69,10 +69,7 @@ const Step = z.object({
   failure: z.object({ code: z.string(), text: z.string() }).nullable(),
 });
 
-/**
- * All counted runs merged, of one operation (null: all) in one stage (null: all). Counts are sums; times are
- * response times of all requests, in ms from when they were due.
- */
+/** Sums of all counted runs, of one operation (null: all) in one stage (null: all). Times: of all requests, from when due. */
 const Row = z.object({
   ...each(['run', 'target'], z.string()),
   ...each(['operation', 'stage'], text),

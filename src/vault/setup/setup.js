@@ -130,10 +130,7 @@ async function readAutoRebuild(client, mount) {
   return Boolean((await client.read(`${mount}/config/crl`)).data?.auto_rebuild);
 }
 
-/**
- * @param {VaultClient} client @param {SetupPlan} plan
- * @param {ReadonlyMap<string, string>} keyTypes of existing CAs @param {Ensure} ensure
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlyMap<string, string>} keyTypes of CAs @param {Ensure} ensure */
 async function makeAuthorities(client, plan, keyTypes, ensure) {
   const { root, intermediate, autoRebuild, roles } = plan;
   const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
