@@ -82,11 +82,7 @@ export const Propagation = z
     /** Where certificates were issued and revoked. */
     target: Target,
     /** From the mount's config/crl; null: unreadable. */
-    crl: z.object({
-      autoRebuild: z.boolean().nullable(),
-      disabled: z.boolean().nullable(),
-      ocspExpiry: text,
-    }),
+    crl: z.object({ ...each(['autoRebuild', 'disabled'], z.boolean().nullable()), ocspExpiry: text }),
     /** The outcomes add up to `begun`. */
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
     /** Duration of the successful revoke calls. */
