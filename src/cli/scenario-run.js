@@ -79,10 +79,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   return endWith(worstOf(ended.interrupted ? [EXIT.interrupted] : codes), failures, live.warn);
 }
 
-/**
- * @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings
- * @throws {PkiLoadError} before the runs, for a file that could not be written after them
- */
+/** @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings @throws {PkiLoadError} */
 export function scenarioFiles(names, { out, format }) {
   const perStep = pathsOf(names, out);
   const combined = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));

@@ -31,10 +31,7 @@ function resourceOf({ tool, startedAt, shard, target: { url, product, version } 
   };
 }
 
-/**
- * @param {Metric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano
- * @returns one metric; none without data points: OTLP forbids empty metrics
- */
+/** OTLP forbids metrics without points. @param {Metric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano */
 function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   const { name, help: description, unit, kind } = metric;
   const isCumulative = kind === 'counter' || kind === 'histogram';
@@ -55,10 +52,7 @@ function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   return [{ name: `vault_pki_load.${name}`, description, unit, ...data[kind] }];
 }
 
-/**
- * @param {Metric['kind']} kind @param {NumberPoint | LatencyPoint} point
- * @returns {{labels: Labels, [value: string]: unknown}[]}
- */
+/** @param {Metric['kind']} kind @param {NumberPoint | LatencyPoint} point @returns {{labels: Labels, [value: string]: unknown}[]} */
 function encodePoint(kind, point) {
   const { labels } = point;
   if (!('latency' in point)) {

@@ -132,10 +132,7 @@ function stageAt(load, elapsedMs) {
   return { name, number: at + 1, count: spans.length, leftMs: endMs - ms };
 }
 
-/**
- * If one success more than offered arrived, it belongs to the next second: returns the offered rate.
- * @param {number[]} rates by second @param {number | null} offeredPerSecond
- */
+/** One success too many belongs to the next second. @param {number[]} rates by second @param {number | null} offeredPerSecond */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(MAX_MEAN_SECONDS, seconds));

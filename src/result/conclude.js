@@ -64,7 +64,6 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
 /**
  * Judges, builds and checks; if the figures do not add up, the measurement is invalid.
  * @param {Observed} observed @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} run
- * @returns {Result}
  */
 export function concludeWith(observed, run) {
   const build = (/** @type {string[]} */ found) => {

@@ -132,10 +132,7 @@ function parseJson(text, name) {
   }
 }
 
-/**
- * Unlike the message of `JSON.parse`, does not quote the text, which may be a token or a key.
- * @param {string} message of `JSON.parse` @param {string} text @param {string | undefined} position in the message
- */
+/** Does not quote the text, which may be a token or a key. @param {string} message @param {string} text @param {string} [position] */
 function faultOf(message, text, position) {
   if (position === undefined) return message.replace(/,? ?(?:\.\.\.)?".*$/s, '').toLowerCase();
   const lines = text.slice(0, Number(position)).split('\n');

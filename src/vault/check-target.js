@@ -38,11 +38,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
 
-/**
- * OpenBao's response has no `enterprise`; its versions start at 2.
- * @param {Record<string, unknown>} json
- * @returns {{product: 'Vault' | 'OpenBao' | 'vault-pki-load dev', version: string}}
- */
+/** OpenBao's response has no `enterprise`; its versions start at 2. @param {Record<string, unknown>} json */
 function identify(json) {
   const version = redact(textOf(json.version, 'unknown')).slice(0, 60);
   if (['cluster_name', 'version', 'product'].some((name) => textOf(json[name]).includes('vault-pki-load'))) {

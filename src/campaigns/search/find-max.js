@@ -26,10 +26,7 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 
 const LOWEST_RATE = 0.1;
 
-/**
- * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context @returns {Promise<Search>}
- * @throws {PkiLoadError} if the plan cannot be searched or the first step cannot start
- */
+/** @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context @throws {PkiLoadError} before the first step */
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
   const startedAt = new Date();
