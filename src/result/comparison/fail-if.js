@@ -19,9 +19,7 @@ const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors
 
 /** By name in lower case, without spaces, brackets, `-` and `_`. */
 const KEYS = new Map([
-  ...METRICS.flatMap(({ key, label }) =>
-    [key, label].map((name) => /** @type {const} */ ([plain(name), key])),
-  ),
+  ...METRICS.flatMap(({ key, label }) => [key, label].map((one) => /** @type {const} */ ([plain(one), key]))),
   ['median', 'p50'],
 ]);
 
