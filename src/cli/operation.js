@@ -111,10 +111,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   };
 }
 
-/**
- * Runs a plan, once or several times, shows progress, and writes the results.
- * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
- */
+/** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */
 export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');

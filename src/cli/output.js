@@ -112,9 +112,8 @@ export function summaryFile() {
 }
 
 /**
- * Writes a document to all outputs, even if some fail.
+ * Writes a document to all outputs, even if some fail; returns the failures.
  * @param {Document} document @param {{out: string[], format: string, summary?: string | null}} outputs
- * @returns {Promise<unknown[]>} failures
  */
 export async function writeReports(document, { out, format, summary = null }) {
   const failures = await writeFiles(document, out);
@@ -138,8 +137,7 @@ export async function writeFiles(document, paths) {
 
 /**
  * @param {Document} document @param {string} format @param {string} path @param {string} name in an error
- * @param {(text: string) => Promise<void>} writeFile unless it is a device
- * @returns {Promise<unknown[]>} failures
+ * @param {(text: string) => Promise<void>} writeFile unless it is a device @returns failures
  */
 async function write(document, format, path, name, writeFile) {
   try {
@@ -163,10 +161,7 @@ function cannotWrite(path, name, error) {
 const PIPE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
-/**
- * Never blocks this thread or a pool thread: the process could not exit.
- * @param {string} path of a device or pipe @param {string} text @param {number} [timeoutMs]
- */
+/** Never blocks a thread: the process could not exit. @param {string} path of a device or pipe @param {string} text */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => {

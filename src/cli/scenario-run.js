@@ -23,10 +23,7 @@ import { searchPlan } from './search.js';
  */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
-/**
- * @param {Given} given @param {Refused} refused @param {Interrupt} interrupt
- * @returns {Promise<number>} the worst exit code of the runs and of the targets that refused
- */
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @returns the worst exit code, refusals included */
 export async function runSteps(given, refused, interrupt) {
   const { steps, settings } = given;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
@@ -83,10 +80,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   return endWith(worstOf(ended.interrupted ? [EXIT.interrupted] : codes), failures, live.warn);
 }
 
-/**
- * @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings
- * @throws {PkiLoadError} before the runs, for a file that could not be written after them
- */
+/** @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings @throws {PkiLoadError} */
 export function scenarioFiles(names, { out, format }) {
   const perStep = pathsOf(names, out);
   const combined = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));

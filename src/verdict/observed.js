@@ -78,9 +78,8 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  return (
-    droppedLate + forgone + total(outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count })))
-  );
+  const failed = outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count }));
+  return droppedLate + forgone + total(failed);
 }
 
 /**
