@@ -19,7 +19,7 @@ export { checkResult } from './result/check/check.js';
 export { compareGroups } from './result/comparison/compare.js';
 export { mergeResults } from './result/parts/merge-results.js';
 export { readDocument } from './result/read-document.js';
-export { makeRunSet } from './result/runs/run-set.js';
+export { createRunSet } from './result/runs/run-set.js';
 export { createScenarioSummary } from './result/scenario/scenario-result.js';
 export { run } from './run.js';
 export { createVaultClient } from './vault/client.js';

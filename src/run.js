@@ -1,5 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { interrupted, later, orInterrupted } from './common/stop.js';
+import { delayedSignal, interruptedError, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
 import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
@@ -69,7 +69,7 @@ export async function run(planned, options = {}) {
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));
     await waitToConnect(startAt, stop, (text) => onEvent({ type: 'notice', text }));
     throwIfStopped(stop);
-    const unopened = (await orInterrupted(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
+    const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
     if (unopened.length > 0) {
       const failed = `${unopened.length} connections could not be opened before the run`;
       onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run retries them.` });
@@ -115,7 +115,7 @@ export async function prepareRun(plan, options = {}) {
   };
   /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
-    if (closed) throw interrupted();
+    if (closed) throw interruptedError();
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
@@ -124,10 +124,10 @@ export async function prepareRun(plan, options = {}) {
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
     // After the second signal, the target has 5 s to remove what the run created.
-    const [tooLate, { remove }] = [later(options.cutOff, 5000), client];
+    const [tooLate, { remove }] = [delayedSignal(options.cutOff, 5000), client];
     client.remove = (path, withinMs) =>
-      orInterrupted(remove(path, withinMs), tooLate.signal, () =>
-        interrupted('Interrupted before the response.'),
+      rejectOnStop(remove(path, withinMs), tooLate.signal, () =>
+        interruptedError('Interrupted before the response.'),
       );
     cleanups.push(tooLate.close, () => client.close());
     let renewal = { stop() {} };
@@ -140,7 +140,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => renewal.stop());
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
-    const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
+    const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {
     await close();
@@ -150,7 +150,7 @@ export async function prepareRun(plan, options = {}) {
 
 /** @param {AbortSignal} stop */
 function throwIfStopped(stop) {
-  if (stop.aborted) throw interrupted();
+  if (stop.aborted) throw interruptedError();
 }
 
 /**

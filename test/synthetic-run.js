@@ -81,8 +81,8 @@ export function syntheticRun({
       ...endOf(),
       tally: recorder.finish(),
       endedMs,
-      fired: sent.fired,
-      left: sent.left,
+      sent: sent.fired,
+      neverSent: sent.left,
       next: sent.next,
       ...end,
     };

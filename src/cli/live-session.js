@@ -1,10 +1,10 @@
 /** Runs a plan and shows its progress: on the live thread, or as plain lines if that thread is lost. */
 import { EXIT } from '../common/errors.js';
-import { pauseFor, unlessStopped } from '../common/stop.js';
+import { pauseFor, waitUnlessStopped } from '../common/stop.js';
 import { startLive } from '../live/thread.js';
 import { createView } from '../live/view.js';
 import { reporterForFile } from '../report/index.js';
-import { makeRunSet } from '../result/runs/run-set.js';
+import { createRunSet } from '../result/runs/run-set.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, failAtExit, textOf, worstOf } from './process.js';
 /** @import { Live } from '../live/thread.js' */
@@ -94,7 +94,7 @@ export async function runRepeatedly(context) {
   const results = [];
   const setSoFar = () => {
     const missing = results.length < repeat ? [`Only ${results.length} of ${repeat} runs ended.`] : [];
-    return withRemarks(makeRunSet(name, results), [...remarks, ...missing]);
+    return withRemarks(createRunSet(name, results), [...remarks, ...missing]);
   };
   const reportAll = () => reportTo(repeat === 1 ? withRemarks(results[0], remarks) : setSoFar(), settings);
   try {
@@ -106,7 +106,7 @@ export async function runRepeatedly(context) {
       if (results.length === repeat || stop.aborted) break;
       // The final write reports files that cannot be written.
       await writeFiles(setSoFar(), out);
-      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(), stop)]);
+      await Promise.all([pauseFor(pauseMs, stop), waitUnlessStopped(live.next(), stop)]);
       if (stop.aborted) break;
     }
   } catch (error) {

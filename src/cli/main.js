@@ -1,8 +1,8 @@
 /** The command line: selects the command, parses its options and runs it. Each command's file is loaded on demand. */
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { redactToken } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
-import { hideToken } from '../common/visible-text.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
@@ -47,7 +47,7 @@ const FLUSH_MS = 500;
 /** @param {string[]} args without node and the script @returns {Promise<number>} exit code */
 export async function main(args) {
   // Arguments may contain a token.
-  for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) hideToken(process.env[name] ?? '');
+  for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) redactToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
   // Else Node.js would open its debugger, where every user of this machine could read the token.

@@ -3,9 +3,16 @@ import fs, { constants } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  assertWritable,
+  describeWriteError,
+  fileTypeAt,
+  REPLACED,
+  resolveLinks,
+  writeAtomically,
+} from '../common/atomic-write.js';
 import { PkiLoadError, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { fileFault, fileTypeAt, placeOf, REPLACED, tryWhole, writeWhole } from '../common/whole-file.js';
 import { checkKind, renderDocument, reporterForFile, reporters } from '../report/index.js';
 import { isResult, isRunSet, isScenarioResult, isSearch } from '../result/document.js';
 import { printDocument } from './process.js';
@@ -63,10 +70,10 @@ function checkFile(path, name) {
   try {
     // Throws ENOENT or ENOTDIR.
     fs.statSync(`${dirname(path)}/.`);
-    const place = placeOf(path);
+    const place = resolveLinks(path);
     const type = fileTypeAt(path);
     if (type === 'directory') throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (type === 'file') tryWhole(path);
+    if (type === 'file') assertWritable(path);
     else fs.accessSync(path, constants.W_OK);
     return type === 'file' ? place : path;
   } catch (error) {
@@ -94,7 +101,7 @@ export function refuseOverwrite(outputs, inputs) {
 /** @param {string} path @returns {string | null} absolute, without links; null: not a regular file, nor a new one */
 function realFile(path) {
   try {
-    return fileTypeAt(path) === 'file' ? placeOf(path) : null;
+    return fileTypeAt(path) === 'file' ? resolveLinks(path) : null;
   } catch {
     return null;
   }
@@ -121,7 +128,7 @@ export async function writeReports(document, { out, format, summary = null }) {
   printDocument(await renderDocument(format, document, { color }));
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
-  const add = async (/** @type {string} */ text) => appendFile(placeOf(summary), text, { flag: APPEND });
+  const add = async (/** @type {string} */ text) => appendFile(resolveLinks(summary), text, { flag: APPEND });
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 
@@ -129,7 +136,7 @@ export async function writeReports(document, { out, format, summary = null }) {
 export async function writeFiles(document, paths) {
   const failures = [];
   for (const path of paths) {
-    const replace = async (/** @type {string} */ text) => writeWhole(path, text);
+    const replace = async (/** @type {string} */ text) => writeAtomically(path, text);
     failures.push(...(await write(document, reporterForFile(path).name, path, `--out ${path}`, replace)));
   }
   return failures;
@@ -146,14 +153,14 @@ async function write(document, format, path, name, writeFile) {
     return [];
   } catch (error) {
     // An error without a code is a bug in the report.
-    const isOfFile = !(error instanceof PkiLoadError) && /** @type {NodeJS.ErrnoException} */ (error).code;
-    return [isOfFile ? cannotWrite(path, name, error) : error];
+    const isFileError = !(error instanceof PkiLoadError) && /** @type {NodeJS.ErrnoException} */ (error).code;
+    return [isFileError ? cannotWrite(path, name, error) : error];
   }
 }
 
 /** @param {string} path @param {string} name in an error @param {unknown} error */
 function cannotWrite(path, name, error) {
-  const { why, remedy } = fileFault(path, error);
+  const { why, remedy } = describeWriteError(path, error);
   return usageError('cannot_write', `${name} cannot be written: ${why}.`, remedy, error);
 }
 
@@ -166,7 +173,7 @@ export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => {
     // Throws for a link that another user created, now or while this waits.
-    placeOf(path);
+    resolveLinks(path);
     return fs.openSync(path, flags);
   });
   try {

@@ -5,7 +5,7 @@
 import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { visibleText } from '../common/visible-text.js';
+import { sanitizeText } from '../common/sanitize.js';
 
 /** @import { Result } from '../result/schema.js' */
 
@@ -85,7 +85,7 @@ export function printDocument(text) {
 
 /** @param {string} text a line for standard error; parts may come from a server or a file */
 export function writeLine(text) {
-  process.stderr.write(`${visibleText(text)}\n`);
+  process.stderr.write(`${sanitizeText(text)}\n`);
 }
 
 /** @param {string} text */
@@ -94,7 +94,7 @@ export function writeWarning(text) {
 }
 
 /** @param {string} text lines; parts may come from a server or a file */
-export const visibleLines = (text) => text.split('\n').map(visibleText).join('\n');
+export const visibleLines = (text) => text.split('\n').map(sanitizeText).join('\n');
 
 /**
  * @param {Pick<Result, 'interrupted' | 'measurement' | 'requirements' | 'shard'>} result of a run, or of another measurement

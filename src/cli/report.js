@@ -31,14 +31,14 @@ export const report = {
 /** @param {ReadDocument[]} read @returns {Promise<Document>} */
 async function joinRuns(read) {
   if (read.length === 1) return read[0].document;
-  const { makeRunSet } = await import('../result/runs/run-set.js');
+  const { createRunSet } = await import('../result/runs/run-set.js');
   const { refuseParts, refuseSameRun } = await import('../result/comparison/admit.js');
   const [name] = nameGroups([read.map(({ path }) => path)], []);
   const runs = (await runsIn(read)).flat();
   refuseParts(runs);
   refuseSameRun([{ name, runs }]);
   const results = runs.map(({ result }) => result);
-  return makeRunSet(name, results);
+  return createRunSet(name, results);
 }
 
 const mergeOptions = {

@@ -1,9 +1,9 @@
 /** Executes the steps of a scenario, runs or searches, one after the other, and writes their files. */
 import { runScenario } from '../campaigns/scenario/run-scenario.js';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { interrupted } from '../common/stop.js';
+import { interruptedError } from '../common/stop.js';
 import { reporterForFile, reporters } from '../report/index.js';
-import { makeRunSet } from '../result/runs/run-set.js';
+import { createRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
 import { startLiveSession } from './live-session.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
@@ -50,7 +50,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   async function writeStep(step) {
     const results = summary.resultsOf(step);
     if (results.length === 0) return [];
-    const document = repeat === 1 ? results[0] : makeRunSet(steps[step].name, [...results]);
+    const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results]);
     return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
@@ -69,7 +69,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const results = resultsSoFar();
   // Without any result, there is an error and no report, as with a single run.
   if (results.length === 0)
-    throw ended.fault ?? (ended.interrupted ? interrupted() : [...ended.refused.values()][0]);
+    throw ended.fault ?? (ended.interrupted ? interruptedError() : [...ended.refused.values()][0]);
   live.event({ type: 'notice', text: 'All runs are done. Computing their summary.' });
   const whole = combined({ interrupted: ended.interrupted });
   const failures = await writeFiles(whole, files.combined);

@@ -1,7 +1,7 @@
 /** `run FILE`: runs a scenario on each of its targets. */
 import { searchOptions } from '../campaigns/search/search-options.js';
 import { EXIT } from '../common/errors.js';
-import { allowAddresses } from '../common/listen.js';
+import { createAddressFilter } from '../common/listen.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
 import { commonOptions } from '../plan/common-options.js';
@@ -54,7 +54,7 @@ export const command = {
     keepV8Quiet();
     const { only, dryRun, ...allowed } = readOptions(scenarioOptions, given);
     const addresses = [readEnvironment().address, given.url, ...allowed.allowUrl];
-    const scenario = await read(file, only, { ...allowed, mayReach: allowAddresses(addresses) });
+    const scenario = await read(file, only, { ...allowed, mayReach: createAddressFilter(addresses) });
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
     const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');

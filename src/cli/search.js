@@ -2,10 +2,10 @@
 import { checkSearchable, findMax } from '../campaigns/search/find-max.js';
 import { openSteps } from '../campaigns/search/steps.js';
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { interrupted, unlessStopped } from '../common/stop.js';
+import { interruptedError, waitUnlessStopped } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { stepPhrase } from '../report/describe/search.js';
-import { brokenOff, levelText } from '../result/search/explain.js';
+import { endWithError, levelText } from '../result/search/explain.js';
 import { startLiveSession } from './live-session.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, textOf } from './process.js';
@@ -32,7 +32,7 @@ export async function searchPlan(plan, { token, mayReach, settings, goal, interr
 
   /** Returns null if stopped before anything was sent. @param {Plan} stepPlan @param {StepPlace} place */
   async function runStep(stepPlan, { number, level, phase }) {
-    await unlessStopped(live.next(stepPlan), stop);
+    await waitUnlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
     const duration = formatDuration(stepPlan.load.durationMs ?? 0);
     const text = `Step ${number} (${phase}): ${levelText(goal.of, level)} for ${duration}.`;
@@ -63,13 +63,13 @@ export async function searchPlan(plan, { token, mayReach, settings, goal, interr
   try {
     const result = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
     if (result.steps.length === 0 && stop.aborted)
-      throw interrupted('Interrupted before a step was complete.');
+      throw interruptedError('Interrupted before a step was complete.');
     soFar = null;
     const search = withRemarks(result, remarks);
     return endWith(exitCodeOfSearch(search), await writeReports(search, settings), live.warn);
   } catch (error) {
     // Report the steps so far.
-    const broken = soFar && withRemarks(brokenOff(soFar, error), remarks);
+    const broken = soFar && withRemarks(endWithError(soFar, error), remarks);
     for (const failure of broken ? await writeReports(broken, settings) : []) live.warn(textOf(failure));
     throw error;
   } finally {

@@ -1,8 +1,8 @@
 /** `setup` and `teardown` of a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
-import { orInterrupted } from '../common/stop.js';
-import { visibleJson, visibleText } from '../common/visible-text.js';
+import { jsonPieces, sanitizeText } from '../common/sanitize.js';
+import { rejectOnStop } from '../common/stop.js';
 import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
@@ -27,7 +27,7 @@ const TRY = [
 ];
 
 /** After this time, a message names the call in progress. */
-const PATIENCE_MS = 3000;
+const SLOW_CALL_MS = 3000;
 
 const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
@@ -54,13 +54,13 @@ export const setup = {
   async run(given) {
     const plan = planSetup(readSetupOptions(given));
     /** @type {SetupReport & {mount?: string, policy?: string}} */
-    const report = { made: [], existing: [] };
+    const report = { created: [], existing: [] };
     return runOnVault('setup', given, report, async ({ client, log, flags }) => {
       const { setUp } = await import('../vault/setup/setup.js');
       try {
         await setUp(client, plan, log, report);
       } catch (error) {
-        throw report.made.length > 0 ? withCleanupHint(error, plan.name, flags) : error;
+        throw report.created.length > 0 ? withCleanupHint(error, plan.name, flags) : error;
       }
       report.mount = plan.intermediate;
       report.policy = plan.policy;
@@ -78,23 +78,23 @@ export const teardown = {
     'a run that creates its own mounts (kv, transit, approle). It is safe to repeat, also after a failed setup. Exit code 2 if anything remains.',
   async run(given) {
     /** @type {TeardownReport} */
-    const report = { gone: [], left: [] };
+    const report = { removed: [], remaining: [] };
     return runOnVault('teardown', given, report, async ({ client, name, log }) => {
       const { tearDown } = await import('../vault/setup/teardown.js');
       if (!(await tearDown(client, name, log, report, true))) return { code: EXIT.target, last: '' };
-      return { code: EXIT.ok, last: report.gone.length > 0 ? '' : `No setup named ${name} was found.\n` };
+      return { code: EXIT.ok, last: report.removed.length > 0 ? '' : `No setup named ${name} was found.\n` };
     });
   },
 };
 
 /** @param {string} name @param {SetupReport & {mount?: string, policy?: string}} report @param {string} flags see Work */
-function nextSteps(name, { made, existing, mount, policy }, flags) {
-  const types = new Set([...made, ...existing].map(({ type }) => type));
+function nextSteps(name, { created, existing, mount, policy }, flags) {
+  const types = new Set([...created, ...existing].map(({ type }) => type));
   const lines = TRY.filter(([engine]) => types.has(engine)).map(
     ([, words]) =>
       `  vault-pki-load ${words.replace('NAME', name).replace('MOUNT', String(mount))}${flags} --duration 10s`,
   );
-  return `${made.length === 0 ? 'Everything already exists; nothing was changed.\n' : ''}
+  return `${created.length === 0 ? 'Everything already exists; nothing was changed.\n' : ''}
 Use it:
 
 ${lines.join('\n')}
@@ -133,10 +133,10 @@ async function runOnVault(command, given, report, work) {
   const { url, namespace } = target;
   const log = isJson
     ? writeLine
-    : (/** @type {string} */ text) => process.stdout.write(`${visibleText(text)}\n`);
+    : (/** @type {string} */ text) => process.stdout.write(`${sanitizeText(text)}\n`);
   const printEnd = (/** @type {string} */ last, /** @type {object} */ error = {}) => {
     const output = { command, name, url, namespace, ...report, ...error };
-    process.stdout.write(isJson ? [...visibleJson(output)].join('') : visibleLines(last));
+    process.stdout.write(isJson ? [...jsonPieces(output)].join('') : visibleLines(last));
   };
   const interrupt = onInterrupt(process);
   interrupt.attach(writeLine, INTERRUPTED);
@@ -168,23 +168,23 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
   const interrupted = fault('interrupted', 'Interrupted.');
   /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
-  const patient = (method, call, isChange = false) => {
+  const wrapCall = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();
       const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
       const late = fault('cut_off', `Interrupted before the response to ${request}.`);
-      const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${request} ...`);
+      const timer = setTimeout(writeLine, SLOW_CALL_MS, `Waiting for the response to ${request} ...`);
       const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
-      return orInterrupted(call(...args), signal, error).finally(() => clearTimeout(timer));
+      return rejectOnStop(call(...args), signal, error).finally(() => clearTimeout(timer));
     };
     return /** @type {Call} */ (act);
   };
   return {
     ...client,
-    health: patient('GET', client.health),
-    read: patient('GET', client.read),
-    list: patient('LIST', client.list),
-    write: patient('POST', client.write, true),
-    remove: patient('DELETE', client.remove, true),
+    health: wrapCall('GET', client.health),
+    read: wrapCall('GET', client.read),
+    list: wrapCall('LIST', client.list),
+    write: wrapCall('POST', client.write, true),
+    remove: wrapCall('DELETE', client.remove, true),
   };
 }

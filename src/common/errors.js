@@ -1,5 +1,5 @@
 /** Errors for the user: misuse, and refusals *before* the run; refusals *during* the run are outcomes. */
-import { withoutTokens } from './visible-text.js';
+import { redactTokens } from './sanitize.js';
 
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
@@ -36,10 +36,10 @@ export class PkiLoadError extends Error {
    * @param {{remedy?: string, exitCode?: number, cause?: unknown}} [details]
    */
   constructor(code, message, { remedy, exitCode = EXIT.usage, cause } = {}) {
-    super(withoutTokens(message), cause === undefined ? undefined : { cause });
+    super(redactTokens(message), cause === undefined ? undefined : { cause });
     this.name = 'PkiLoadError';
     this.code = code;
-    this.remedy = remedy && withoutTokens(remedy);
+    this.remedy = remedy && redactTokens(remedy);
     this.exitCode = exitCode;
   }
 
@@ -72,7 +72,7 @@ export function rejectIf(isWrong, problem, remedy) {
 
 /** @param {unknown} value @returns {string} in quotation marks, the first 80 characters */
 export function quote(value) {
-  return JSON.stringify(withoutTokens(String(value)).slice(0, 80));
+  return JSON.stringify(redactTokens(String(value)).slice(0, 80));
 }
 
 /**
@@ -98,7 +98,7 @@ export function describeUnreadable(error) {
 }
 
 /** @param {unknown} thrown from a worker's `error` event, which keeps the properties but not the class */
-export function unpackError(thrown) {
+export function restoreErrorClass(thrown) {
   const isOurs = thrown instanceof Error && thrown.name === 'PkiLoadError';
   return isOurs ? Object.setPrototypeOf(thrown, PkiLoadError.prototype) : thrown;
 }

@@ -41,7 +41,7 @@ export function isLoopback(host) {
  * A scenario may send to the origins that the user named; if all of these are loopback, or none is named, to any loopback
  * address (otherwise not: the token may be for another machine). @param {unknown[]} given null: not named @returns {(url: string) => boolean}
  */
-export function allowAddresses(given) {
+export function createAddressFilter(given) {
   const parse = (/** @type {unknown} */ url) => new URL(URL.canParse(`${url}`) ? `${url}` : 'invalid:');
   const isLocal = (/** @type {URL} */ { hostname }) => isLoopback(hostname.replace(/^\[|\]$/g, ''));
   const own = given.filter(Boolean).map(parse);

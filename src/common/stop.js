@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
 /** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} also when `stop` aborts */
-export async function unlessStopped(promise, stop) {
-  await orInterrupted(promise, stop).catch((error) => {
+export async function waitUnlessStopped(promise, stop) {
+  await rejectOnStop(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
   });
 }
@@ -18,7 +18,7 @@ export async function pauseFor(ms, stop) {
  * @param {AbortSignal | undefined} signal @param {number} ms
  * @returns {{ signal: AbortSignal, close: () => void }} a signal aborted this long after the given one; `close` when no longer needed
  */
-export function later(signal, ms) {
+export function delayedSignal(signal, ms) {
   const delayed = new AbortController();
   const onAbort = () => void setTimeout(() => delayed.abort(), ms).unref();
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -30,7 +30,7 @@ export function later(signal, ms) {
  * @template T @param {Promise<T>} promise @param {AbortSignal} stop
  * @param {() => Error} [error] creates the error to throw when `stop` aborts @returns {Promise<T>}
  */
-export function orInterrupted(promise, stop, error = interrupted) {
+export function rejectOnStop(promise, stop, error = interruptedError) {
   return new Promise((resolve, reject) => {
     const onStop = () => reject(error());
     if (stop.aborted) onStop();
@@ -39,6 +39,6 @@ export function orInterrupted(promise, stop, error = interrupted) {
   });
 }
 
-export function interrupted(message = 'Interrupted before anything was sent.') {
+export function interruptedError(message = 'Interrupted before anything was sent.') {
   return new PkiLoadError('interrupted', message, { exitCode: EXIT.interrupted });
 }

@@ -8,7 +8,7 @@ import { json, listParam, NO_CONTENT, openRoute, route, secret, textParam, Vault
 /** @import { Params, Route } from './routes.js' */
 
 /**
- * @typedef {{version: string, token: string, mounts: ReturnType<typeof createMounts>}} World
+ * @typedef {{version: string, token: string, mounts: ReturnType<typeof createMounts>}} ServerState
  * @typedef {{kind: string, path: string, fullPath: string, type: string, routes: Route[],
  *   shape: Record<string, unknown>}} Mounted `kind`: `mounts` or `auth`; `shape`: Vault's description
  */
@@ -78,7 +78,7 @@ export function createMounts(version) {
   };
 }
 
-/** @param {World} world @returns {Route[]} */
+/** @param {ServerState} world @returns {Route[]} */
 export function systemRoutes({ version, token, mounts }) {
   const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: randomUUID() };
   const state = { initialized: true, sealed: false, version, ...cluster };

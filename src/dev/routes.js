@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { parseDuration } from '../common/units.js';
 
 /** @import { IncomingHttpHeaders } from 'node:http' */
-/** @import { World } from './routes-system.js' */
+/** @import { ServerState } from './routes-system.js' */
 
 /**
  * @typedef {{status: number, type: string, body: string | Buffer, headers?: Record<string, string>}} Reply `type`: media
@@ -44,7 +44,7 @@ export function orNotFound(value, message) {
 }
 
 /** Error text as Vault's Go library formats it. @param {...string} causes */
-export function listed(...causes) {
+export function multiError(...causes) {
   const head = causes.length === 1 ? '1 error occurred' : `${causes.length} errors occurred`;
   return `${head}:\n\t${causes.map((cause) => `* ${cause}\n`).join('\t')}\n`;
 }
@@ -65,7 +65,7 @@ export const secret = (data, mountType = '', more = {}) =>
     ...more,
   });
 
-/** Never rejects. @param {World} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
+/** Never rejects. @param {ServerState} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
 export function createHandler(world, system) {
   return async (request) => {
     try {
@@ -77,7 +77,7 @@ export function createHandler(world, system) {
   };
 }
 
-/** @param {World} world @param {Route[]} system @param {Request} request */
+/** @param {ServerState} world @param {Route[]} system @param {Request} request */
 function respond({ mounts, token }, system, request) {
   const [rawPath, query = ''] = request.url.split(/\?(.*)/s);
   // Go's router redirects every path with `//` or dot segments, even an OCSP GET that is not percent-encoded.
@@ -103,10 +103,10 @@ function respond({ mounts, token }, system, request) {
     return handler.handle({ request, match: handler.path.exec(below) ?? [], params });
   }
   const refused = 'unsupported operation';
-  if (routes.length > 0) throw new VaultError(405, isOpen ? mount && refused : listed(refused));
+  if (routes.length > 0) throw new VaultError(405, isOpen ? mount && refused : multiError(refused));
   const isKnown = mount !== undefined || /^(sys|auth\/token|identity)\//.test(full);
   const unknown = `no handler for route ${JSON.stringify(full)}. route entry not found.`;
-  throw new VaultError(404, isKnown ? listed('unsupported path') : unknown);
+  throw new VaultError(404, isKnown ? multiError('unsupported path') : unknown);
 }
 
 /** @param {string} path */
@@ -129,7 +129,7 @@ function verbOf(method, query) {
 function checkToken(token, headers) {
   const given = headers['x-vault-token'] || /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1];
   if (given === undefined) throw new VaultError(403, 'permission denied');
-  if (given !== token) throw new VaultError(403, listed('permission denied', 'invalid token'));
+  if (given !== token) throw new VaultError(403, multiError('permission denied', 'invalid token'));
 }
 
 /** @param {Buffer} body JSON, whatever the Content-Type: `curl -d` sends a form's @returns {Params} */

@@ -1,6 +1,6 @@
 /** Runs the embedded server in a child process, so that server and load do not share an event loop. */
 import { availableParallelism } from 'node:os';
-import { unpackError, usageError } from '../common/errors.js';
+import { restoreErrorClass, usageError } from '../common/errors.js';
 import { startChild, stopChild } from './forked.js';
 
 /** @import { DevServer, DevServerOptions } from './server.js' */
@@ -23,7 +23,7 @@ export async function startDevServer(options = {}) {
   });
   const { ready, failed } = /** @type {ChildMessage} */ (first);
   // The child has ended itself.
-  if (ready === undefined) throw unpackError(Object.assign(new Error(), failed));
+  if (ready === undefined) throw restoreErrorClass(Object.assign(new Error(), failed));
   child.unref();
   child.channel?.unref();
   return { ...ready, pid: /** @type {number} */ (child.pid), stop: () => stopChild(child) };

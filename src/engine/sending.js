@@ -71,10 +71,10 @@ export function startSending(context) {
     connections,
     request,
     timeoutMs: load.timeoutMs,
-    restAfterFailedConnect: load.model === 'closed',
+    backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone({ dialled: hasDialled }, sample) {
-      if (hasDialled && sample.intended >= load.warmupMs) dialled++;
+    onDone({ connectedFirst: hasConnected }, sample) {
+      if (hasConnected && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
@@ -126,9 +126,9 @@ export function startSending(context) {
       /** Time of the last response, from time zero. */
       endedMs,
       /** Measured requests handed to a connection, as counted by the sender. */
-      fired: pacer.measured,
+      sent: pacer.measured,
       /** Planned measured requests neither handed out nor dropped. */
-      left: pacer.left(),
+      neverSent: pacer.left(),
       /** The first index neither handed out nor dropped. */
       next,
       /** Arrivals dropped because the tool was late. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
-import { createStageFinder, spansOf } from '../plan/stages.js';
+import { createStageFinder, stageTimesOf } from '../plan/stages.js';
 import { choosePacing } from './pacing/alarm.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';
@@ -179,7 +179,7 @@ async function startRecorder({ tls, ...input }, cells, onSecond) {
  * @param {Pick<Plan, 'load'>} plan @param {number | null} measuredMs @param {number} members
  */
 export function createCells({ load }, measuredMs, members) {
-  const spans = spansOf(load, measuredMs);
+  const spans = stageTimesOf(load, measuredMs);
   const stageAt = createStageFinder(spans);
   return {
     count: spans.length * members,

@@ -9,7 +9,7 @@
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
 /** Pause of a slot in a closed loop after a failed connect, doubling up to the maximum. */
-const [FIRST_REST_MS, LONGEST_REST_MS] = [20, 1000];
+const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 
 /** @typedef {ReturnType<typeof createSlot>} Slot */
 /** Times in ms. @param {Connection} connection */
@@ -30,7 +30,7 @@ function createSlot(connection) {
     awakeMs: 0,
     busy: false,
     /** The request had to open its connection first. */
-    dialled: false,
+    connectedFirst: false,
     connection,
   };
 }
@@ -40,12 +40,12 @@ function createSlot(connection) {
  * @returns {number} ms: when the request was on the wire; if it had to open a connection first or was never
  *   sent, when the slot took it
  */
-const startOf = ({ dialled, sent, handed }) => (dialled || Number.isNaN(sent) ? handed : sent);
+const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.isNaN(sent) ? handed : sent);
 
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
- * @param {boolean} context.restAfterFailedConnect
+ * @param {boolean} context.backOffAfterFailedConnect
  * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
@@ -56,7 +56,7 @@ export function createSlots({
   connections,
   request,
   timeoutMs,
-  restAfterFailedConnect,
+  backOffAfterFailedConnect,
   onDone,
   onFree,
   reading = { now: () => 0, onSent: () => 0, lateMs: () => 0 },
@@ -75,8 +75,8 @@ export function createSlots({
   function createExchange(slot) {
     let failedConnects = 0;
     return {
-      onDial() {
-        slot.dialled = true;
+      onConnect() {
+        slot.connectedFirst = true;
       },
       onSent() {
         slot.sent = clock();
@@ -86,8 +86,8 @@ export function createSlots({
         finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
       },
       onFailure(failure, beforeSent) {
-        const rests = beforeSent && restAfterFailedConnect;
-        const restMs = rests ? Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** failedConnects++) : 0;
+        const rests = beforeSent && backOffAfterFailedConnect;
+        const restMs = rests ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
         finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
       },
     };
@@ -114,9 +114,9 @@ export function createSlots({
       intended,
       sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
       done,
-      lag: startMs - couldStart,
+      sendLateMs: startMs - couldStart,
       carried: couldStart - dueToStart,
-      late,
+      readLateMs: late,
       failure,
       status,
       body,
@@ -181,7 +181,7 @@ export function createSlots({
       slot.intended = intended;
       slot.sent = Number.NaN;
       slot.busy = true;
-      slot.dialled = false;
+      slot.connectedFirst = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
       const beforeMs = reading.now();

@@ -1,6 +1,6 @@
 /** A thread of this process. It posts `{type, value}`, or the signal `null`. */
 import { Worker } from 'node:worker_threads';
-import { unpackError } from '../common/errors.js';
+import { restoreErrorClass } from '../common/errors.js';
 
 /** @import { MessagePort } from 'node:worker_threads' */
 
@@ -48,7 +48,7 @@ export function startThread(
     (on[type] ?? replyOf(type).resolve)(value);
   });
   worker.on('error', (thrown) => {
-    fail(unpackError(thrown));
+    fail(restoreErrorClass(thrown));
     failure.reject(end);
   });
   worker.on('exit', (code) => {

@@ -2,7 +2,7 @@
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
-import { plannedCells } from '../plan/stages.js';
+import { countPlanned } from '../plan/stages.js';
 
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Members } from '../plan/stages.js' */
@@ -24,7 +24,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
     /** Planned length of the measured phase; null: not known in advance. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
     /** `planned` by operation and stage; null: a closed loop, or a single cell. */
-    cells: schedule === null || isSingleCell ? null : plannedCells(load, schedule, members),
+    cells: schedule === null || isSingleCell ? null : countPlanned(load, schedule, members),
   };
 }
 
@@ -36,9 +36,9 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
   const { model, arrivals, warmupMs } = load;
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
   const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
-  const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.left));
+  const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.neverSent));
   return {
-    planned: model === 'open' ? Number(planned) : total(ends.map(({ fired }) => fired)) + left,
+    planned: model === 'open' ? Number(planned) : total(ends.map(({ sent }) => sent)) + left,
     /** Planned requests never sent, as the senders counted them. */
     neverSent: left,
     /** The planned length, else the time of the last success; cut short by an interruption. */

@@ -72,7 +72,7 @@ export function createConnection({ origin, tls }) {
     const progress = reader.read(chunk);
     if (progress === 'done') finishResponse();
     else if (progress === 'bad') fail(describeUnexpectedBytes(reader.unexpected).code);
-    else if (progress === 'too large') fail('answer_too_large');
+    else if (progress === 'too large') fail('response_too_large');
   }
 
   function finishResponse() {
@@ -151,7 +151,7 @@ export function createConnection({ origin, tls }) {
       }
       reader.begin();
       if (connected && performance.now() < keptUntil) return write();
-      exchange.onDial?.();
+      exchange.onConnect?.();
       connect(write, lost);
     },
     abort,

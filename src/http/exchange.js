@@ -4,7 +4,7 @@
  * @typedef {{method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'LIST' | 'DELETE', path: string, headers: Record<string, string>,
  *   body: Uint8Array | string | null}} Request
  * @typedef {object} Exchange callbacks for one request; exactly one of onResponse and onFailure ends it
- * @property {() => void} [onDial] a new connection is opened for the request
+ * @property {() => void} [onConnect] a new connection is opened for the request
  * @property {() => void} onSent the request goes on the wire
  * @property {(status: number, body: Uint8Array) => void} onResponse the body is valid until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure

@@ -31,7 +31,7 @@ const TABLE = {
     text: 'did not accept the connection in time',
     remedy: 'Check the address in --url and the firewall, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
   },
-  no_answer: {
+  no_response: {
     text: 'accepted the connection but sent no full response in time',
     remedy: 'Check the load and the log of the server, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
   },
@@ -89,7 +89,7 @@ const TABLE = {
     text: 'closed the connection in the middle of a response',
     remedy: CHECK_SERVER_LOG,
   },
-  answer_too_large: {
+  response_too_large: {
     on: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
     text: 'sent a response larger than this tool accepts (1 MiB under load)',
   },

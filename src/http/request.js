@@ -82,7 +82,7 @@ export function createRequester(options) {
       const overdue = /** @type {Promise<never>} */ (
         new Promise((_, reject) => {
           timer = setTimeout(() => {
-            const code = client.stats.connected ? 'no_answer' : 'connect_timeout';
+            const code = client.stats.connected ? 'no_response' : 'connect_timeout';
             reject(asTargetError(transportFailure(code)));
             canceller.abort();
           }, limitMs);

@@ -1,7 +1,7 @@
 /** Rewrites the files of `--out` during the run, so that a killed run loses nothing. */
-import { fileFault, fileTypeAt, writeWhole } from '../common/whole-file.js';
+import { describeWriteError, fileTypeAt, writeAtomically } from '../common/atomic-write.js';
 import { renderContent, reporterForFile } from '../report/index.js';
-import { makeRunSet } from '../result/runs/run-set.js';
+import { createRunSet } from '../result/runs/run-set.js';
 
 /** @import { Result } from '../result/schema.js' */
 
@@ -33,14 +33,14 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
   function warn(path, error) {
     if (warned.has(path)) return;
     warned.add(path);
-    const { why, remedy } = fileFault(path, error);
+    const { why, remedy } = describeWriteError(path, error);
     onWarning(`--out ${path} cannot be written: ${why}. Retrying during the run. ${remedy}`);
   }
 
   /** @param {Result} result */
   async function writeAll(result) {
     const startMs = now();
-    const document = setName === null ? result : makeRunSet(setName, [...finished, result]);
+    const document = setName === null ? result : createRunSet(setName, [...finished, result]);
     for (const path of files) {
       if (!isStopping) await write(path, document).catch((error) => warn(path, error));
     }
@@ -92,5 +92,5 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
 
 /** @param {string} path @param {Parameters<typeof renderContent>[1]} document */
 async function writeOne(path, document) {
-  writeWhole(path, await renderContent(reporterForFile(path).name, document, {}));
+  writeAtomically(path, await renderContent(reporterForFile(path).name, document, {}));
 }

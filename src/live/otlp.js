@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, quote, usageError } from '../common/errors.js';
 import { parseJson } from '../common/json.js';
+import { sanitizeData } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
-import { visibleData } from '../common/visible-text.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
 import { redact } from '../vault/redact.js';
@@ -112,7 +112,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   async function push(result) {
     nextAtMs = clock() + EVERY_MS - SLACK_MS;
     try {
-      const body = JSON.stringify(toMetricsRequest(visibleData(result), now()));
+      const body = JSON.stringify(toMetricsRequest(sanitizeData(result), now()));
       return judge(await client.request({ method: 'POST', path, headers: allHeaders, body }));
     } catch (error) {
       // The text of an unknown error may contain a header.

@@ -1,10 +1,10 @@
 /** Progress of a run as a panel of lines, or as one line for logs and narrow terminals. */
 import { styleText } from 'node:util';
+import { sanitizeText } from '../common/sanitize.js';
 import { total } from '../common/sums.js';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
-import { visibleText } from '../common/visible-text.js';
 import { counted, perHourText, perSecondText, targetPhrase, timeText } from '../report/describe/words.js';
-import { formatPercent, rateTexter } from '../result/wording.js';
+import { formatPercent, rateFormatter } from '../result/wording.js';
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { Requirement } from '../plan/requirements.js' */
 /** @import { RequirementVerdict } from '../result/schema.js' */
@@ -53,7 +53,7 @@ export function panel(state, { width, color }) {
   const waits = waiting === 0 ? 'none' : formatCount(waiting);
   const lines = [
     ['Progress', progressText(state, room)],
-    ...(stage === null ? [] : [['Stage', `${stageLeft}: ${visibleText(stage.name)}`]]),
+    ...(stage === null ? [] : [['Stage', `${stageLeft}: ${sanitizeText(stage.name)}`]]),
     ['Rate', isMeasured ? rate : 'warming up: not measured yet'],
     ['In flight', `${formatCount(inFlight)}, ${waits} waiting`],
     ['p99 now', isMeasured ? p99Text(state, room) : '–'],
@@ -108,9 +108,9 @@ const highestOf = (values) => Math.max(0, ...values.map((value) => value ?? 0));
 function requirementLines(requirements, width, color) {
   const lines = requirements.slice(0, MAX_REQUIREMENTS).map((requirement, i) => {
     const { text, verdict, actual } = requirement;
-    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${figureText(actual, requirement)}`}`;
+    const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${formatSoFar(actual, requirement)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
-    const line = `${label}${cut(visibleText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
+    const line = `${label}${cut(sanitizeText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
     const shown = cut(state, width - line.length);
     return line + (color ? styleText(COLOURS[verdict], shown, { validateStream: false }) : shown);
   });
@@ -119,9 +119,9 @@ function requirementLines(requirements, width, color) {
 }
 
 /** @param {number} actual @param {JudgedRequirement} requirement @returns {string} in the user's unit */
-function figureText(actual, requirement) {
+function formatSoFar(actual, requirement) {
   if (requirement.unit === 'ms') return formatLatency(actual);
-  return requirement.unit === '/s' ? rateTexter(requirement)(actual) : formatPercent(actual);
+  return requirement.unit === '/s' ? rateFormatter(requirement)(actual) : formatPercent(actual);
 }
 
 /** @param {StartEvent} event */
@@ -132,7 +132,7 @@ export function startLine({ plan, target, planned }) {
 
 /** @param {{label: string, done: number, total: number}} event @param {number} width */
 export function preparationLine({ label, done, total }, width) {
-  return fit([visibleText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
+  return fit([sanitizeText(label), `${formatCount(done)} of ${formatCount(total)}`], width);
 }
 
 /** Most important parts first; omits parts that do not fit. @param {PanelState} state @param {number} width */
@@ -148,7 +148,7 @@ export function intervalLine(state, width) {
   const parts = [
     `${PHASES[phase]}${wholeSeconds(elapsedMs)}${total}`,
     ...(phase === 'warmup' ? ['not measured yet'] : measured),
-    ...(state.stage === null ? [] : [`stage ${visibleText(state.stage.name)}`]),
+    ...(state.stage === null ? [] : [`stage ${sanitizeText(state.stage.name)}`]),
     ...errorParts(errors),
     `${formatCount(inFlight)} in flight`,
     ...(waiting > 0 ? [`${formatCount(waiting)} waiting`] : []),
@@ -173,7 +173,7 @@ function requirementSummary(requirements) {
     return [SO_FAR[requirements.every(({ verdict }) => verdict === 'met') ? 'met' : 'not proven']];
   }
   const others = more.length === 0 ? '' : ` and ${more.length} more`;
-  return [`${visibleText(first.text)}${others} ${SO_FAR['not met']}`];
+  return [`${sanitizeText(first.text)}${others} ${SO_FAR['not met']}`];
 }
 
 /** @param {number} ms @returns {string} `0 s`, `7 s`, `1 min 5 s` */
@@ -188,7 +188,7 @@ function errorParts(errors) {
   if (kinds.length === 0) return ['no errors'];
   kinds.sort(([, a], [, b]) => b - a);
   const sum = counted(total(Object.values(errors)), 'error');
-  return [sum, ...kinds.map(([name, count]) => `${visibleText(name)} ${formatCount(count)}`)];
+  return [sum, ...kinds.map(([name, count]) => `${sanitizeText(name)} ${formatCount(count)}`)];
 }
 
 /** @param {string} text @param {number} width */

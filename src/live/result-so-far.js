@@ -1,10 +1,16 @@
 /** Recorders' reports -> the Result so far, without a verdict on the measurement. */
 import { total } from '../common/sums.js';
 import { createSeconds } from '../engine/recording/seconds.js';
-import { createTally, foldStages, mergeTallies, settledOf, withPlanned } from '../engine/recording/tally.js';
+import {
+  countSentOrDropped,
+  createTally,
+  foldStages,
+  mergeTallies,
+  withPlanned,
+} from '../engine/recording/tally.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
-import { spansOf, stagesOf } from '../plan/stages.js';
+import { stagesOf, stageTimesOf } from '../plan/stages.js';
 import { buildBlock } from '../result/build.js';
 import { buildResult, wordsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
@@ -49,7 +55,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
   /** The last report of each recorder. @type {Map<number, Report>} */
   const reports = new Map();
   const names = mix.members.map(({ name }) => name);
-  const emptyTally = createTally(names, spansOf(load, null).length);
+  const emptyTally = createTally(names, stageTimesOf(load, null).length);
 
   return {
     /** @param {number} thread @param {Report} report */
@@ -88,9 +94,11 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
  */
 function leftOf(cells, { planned, plannedCells, mix }) {
   if (plannedCells !== null || planned === null) {
-    return cells.map((cell, i) => Math.max(cell.neverSentDue, (plannedCells?.[i] ?? 0) - settledOf(cell)));
+    return cells.map((cell, i) =>
+      Math.max(cell.neverSentDue, (plannedCells?.[i] ?? 0) - countSentOrDropped(cell)),
+    );
   }
-  const left = Math.max(0, planned - total(cells.map(settledOf)));
+  const left = Math.max(0, planned - total(cells.map(countSentOrDropped)));
   const weights = mix.members.map(({ weight }) => weight);
   const first = cells.length - weights.length;
   const until = (/** @type {number} */ member) =>
@@ -107,7 +115,7 @@ function leftOf(cells, { planned, plannedCells, mix }) {
  */
 function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const { model, arrivals, warmupMs } = load;
-  const settled = total(operations.map(settledOf));
+  const settled = total(operations.map(countSentOrDropped));
   const expected = Math.max(planned ?? settled, settled);
   const endedMs = Math.max(0, atMs - warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
   const reachedMs = settledMs ?? endedMs;
@@ -138,7 +146,7 @@ function createSettledUntil(load, schedule) {
    *   future; null: there is a backlog
    */
   return (operations, atMs) => {
-    const settled = total(operations.map(settledOf));
+    const settled = total(operations.map(countSentOrDropped));
     const elapsedMs = Math.max(1, atMs - load.warmupMs);
     const unsettled = due.until(atMs) - before - settled;
     const responseMs = total(

@@ -4,7 +4,7 @@
  */
 import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { hideToken } from '../common/visible-text.js';
+import { redactToken } from '../common/sanitize.js';
 import { loadMix } from '../operations/mix.js';
 import { createLiveSession } from './live-session.js';
 import { createWriter } from './terminal.js';
@@ -18,7 +18,7 @@ const STDERR = 2;
 const port = /** @type {MessagePort} */ (parentPort);
 /** @type {LiveOptions & {tokens: readonly string[]}} */
 const { command, runs, plan, outs, metrics, otlp, terminal, quiet, tokens } = workerData;
-tokens.forEach(hideToken);
+tokens.forEach(redactToken);
 
 // Gives way to senders and recorders (nice 10 of 19). Only Linux has priorities per thread.
 if (process.platform === 'linux') {

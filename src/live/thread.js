@@ -1,7 +1,7 @@
 /** The main thread's side of the live thread, which draws, encodes and writes so that a sender need not. */
 import { MessageChannel } from 'node:worker_threads';
-import { orInterrupted } from '../common/stop.js';
-import { hiddenTokens } from '../common/visible-text.js';
+import { redactedTokens } from '../common/sanitize.js';
+import { rejectOnStop } from '../common/stop.js';
 import { startThread } from '../engine/thread.js';
 
 /** @import { Plan } from '../plan/plan.js' */
@@ -26,7 +26,7 @@ export async function startLive(options, onLost) {
   const { outs, metrics, otlp, quiet, plan } = options;
   const hasOutput = outs.length > 0 || metrics !== null || otlp !== null;
   let { requirements } = plan;
-  const data = { ...options, tokens: hiddenTokens() };
+  const data = { ...options, tokens: redactedTokens() };
   const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data });
   await thread.first('ready');
   /** Ends the wait for replies. */
@@ -53,7 +53,7 @@ export async function startLive(options, onLost) {
     const reply = `reply ${requests++}`;
     thread.post({ ...call(method, ...args), reply });
     const timer = setTimeout(cutShort, REPLY_WITHIN_MS);
-    await orInterrupted(thread.first(reply), ending.signal).catch(() => {});
+    await rejectOnStop(thread.first(reply), ending.signal).catch(() => {});
     clearTimeout(timer);
   }
 

@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inGroup, option } from '../common/options.js';
 import { textOf } from '../vault/client.js';
-import { makeOwnMount, orLeft, untilReady } from '../vault/own-mount.js';
+import { createOwnMount, orReportLeftover, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiHeaders, apiPath, sendAlways, vaultDuration } from './request-parts.js';
+import { apiHeaders, apiPath, repeatRequest, vaultDuration } from './request-parts.js';
 
 /** @import { Operation, PrepareContext } from './index.js' */
 
@@ -37,8 +37,8 @@ export const approleLogin = {
     logged_in: 'a token of the requested type, policies and lifetime',
     no_token: 'HTTP 2xx, but without a token',
     no_accessor: 'HTTP 2xx, but the service token has no accessor to revoke it by',
-    other_token: 'HTTP 2xx, but the token is of another type, or has other policies',
-    other_lease: 'HTTP 2xx, but the lifetime of the token is not the requested one',
+    wrong_token: 'HTTP 2xx, but the token is of another type, or has other policies',
+    wrong_lifetime: 'HTTP 2xx, but the lifetime of the token is not the requested one',
     ...CALL_OUTCOMES,
   },
   async prepare(context) {
@@ -48,7 +48,7 @@ export const approleLogin = {
     let entity = '';
     // Registered first, so it runs last: once the method is removed, no login can create another entity.
     context.onEnd(() => removeEntity(context, entity));
-    const mount = await makeOwnMount(context, 'auth', 'approle');
+    const mount = await createOwnMount(context, 'auth', 'approle');
     const role = `auth/${mount}/role/${ROLE}`;
     const fields = {
       token_type: tokenType,
@@ -71,16 +71,16 @@ export const approleLogin = {
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {
     const path = apiPath(basePath, 'auth', mount, 'login');
-    return sendAlways({ method: 'POST', path, headers, body: JSON.stringify(credentials) });
+    return repeatRequest({ method: 'POST', path, headers, body: JSON.stringify(credentials) });
   },
   createClassifier({ options: { tokenTtl, tokenType } }) {
     return createJsonClassifier('logged_in', ({ auth }) => {
       if (textOf(auth?.client_token) === '') return 'no_token';
       if (auth.token_type !== tokenType || !isDeepStrictEqual(auth.policies, TOKEN_POLICIES))
-        return 'other_token';
+        return 'wrong_token';
       // Batch tokens have no accessor.
       if (tokenType === 'service' && textOf(auth.accessor) === '') return 'no_accessor';
-      return auth.lease_duration === Math.round(tokenTtl / 1000) ? null : 'other_lease';
+      return auth.lease_duration === Math.round(tokenTtl / 1000) ? null : 'wrong_lifetime';
     });
   },
 };
@@ -90,5 +90,10 @@ async function removeEntity({ client }, entity) {
   if (entity === '') return;
   const path = `identity/entity/id/${entity}`;
   const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
-  await orLeft(client.remove(path), 'entity_left', `the entity ${entity} of the logins`, remedy);
+  await orReportLeftover(
+    client.remove(path),
+    'entity_left_behind',
+    `the entity ${entity} of the logins`,
+    remedy,
+  );
 }

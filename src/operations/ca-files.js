@@ -8,7 +8,7 @@ import { decodeBody, pemBlocks } from '../pki/text.js';
 import { checkIssuer, checkMount } from '../vault/check-target.js';
 import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiPath, sendAlways } from './request-parts.js';
+import { apiPath, repeatRequest } from './request-parts.js';
 
 /** @import { CertificateFields } from '../pki/certificate-der.js' */
 /** @import { Crl } from '../pki/crl.js' */
@@ -101,7 +101,7 @@ async function prepareIssuer(context) {
 /** @param {string} name of the file @returns {Operation['createRequester']} */
 function requesterOf(name) {
   return ({ target: { mount } }, { basePath, headers }) =>
-    sendAlways({ path: apiPath(basePath, mount, name), headers });
+    repeatRequest({ path: apiPath(basePath, mount, name), headers });
 }
 
 /** @typedef {{failure: string | null, notBefore: number, notAfter: number}} Checked `failure`: an outcome at any time */
@@ -138,7 +138,8 @@ function findFault(list, issuer) {
   const failure = verifySignature(list.signed, issuer.publicKey);
   if (failure !== null) return failure;
   if (!allowsUsage(ca, 'crlSign')) return 'issuer_key_usage';
-  if (list.critical !== null) return CRL_KINDS.get(list.critical) ?? 'unknown_critical_extension';
+  if (list.unknownCritical !== null)
+    return CRL_KINDS.get(list.unknownCritical) ?? 'unknown_critical_extension';
   return list.nextUpdateMs === null ? 'no_next_update' : null;
 }
 
@@ -163,7 +164,7 @@ function checkChain(text, issuer) {
 function findChainFault(chain) {
   if (chain.length > MAX_CHECKS) return 'chain_too_long';
   if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
-  if (chain.some(({ critical }) => critical !== null)) return 'unknown_critical_extension';
+  if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
   /** By certificate: itself, and those before it, if it is their issuer by name. */
   const named = chain.map((above, i) =>
     chain.slice(0, i + 1).filter(({ issuer }) => issuer.equals(above.subject)),

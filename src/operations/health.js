@@ -3,7 +3,7 @@ import { PkiLoadError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { createJsonClassifier, REFUSAL_OUTCOMES, refused } from './outcomes.js';
 import { fixtureOf, prepareCalls } from './prepare.js';
-import { sendAlways } from './request-parts.js';
+import { repeatRequest } from './request-parts.js';
 
 /** @import { Operation } from './index.js' */
 
@@ -31,7 +31,7 @@ export const health = {
     sealed: 'HTTP 503: sealed',
     not_json: 'HTTP 2xx, or the status of an accepted standby, but the body is not a JSON object',
     error_body: 'HTTP 2xx, or the status of an accepted standby, but the body reports errors',
-    not_health:
+    status_mismatch:
       'the body contradicts the status: uninitialised, sealed, or the wrong role (active or standby)',
   },
   async prepare(context) {
@@ -45,10 +45,10 @@ export const health = {
     }
   },
   createRequester: (_plan, { basePath, headers }) =>
-    sendAlways({ path: `${basePath}/v1/sys/health`, headers }),
+    repeatRequest({ path: `${basePath}/v1/sys/health`, headers }),
   createClassifier({ options: { standbyOk } }) {
     const classifierOf = (/** @type {string} */ outcome, /** @type {(json: any) => boolean} */ isRole) =>
-      createJsonClassifier(outcome, (json) => (serves(json) && isRole(json) ? null : 'not_health'));
+      createJsonClassifier(outcome, (json) => (serves(json) && isRole(json) ? null : 'status_mismatch'));
     const classify = classifierOf('active', ({ standby }) => standby !== true);
     // A rate limiter in front of a Vault also responds with 429.
     const classifyStandby = classifierOf('standby', isStandby);

@@ -4,7 +4,7 @@ import { inGroup, option } from '../common/options.js';
 import { asBuffer } from '../pki/der.js';
 import { failed, passed } from './outcomes.js';
 import { prepareCalls, readInput } from './prepare.js';
-import { apiHeaders, expandName, hasPlaceholder, sendAlways } from './request-parts.js';
+import { apiHeaders, expandName, hasPlaceholder, repeatRequest } from './request-parts.js';
 
 /** @import { Classify, Operation } from './index.js' */
 
@@ -56,8 +56,8 @@ export const http = {
   leaves: ({ method, path }) => (isBodyless(method) ? null : `anything that ${method} ${path} creates`),
   outcomes: {
     expected: 'one of the expected statuses, and the body contains the expected text',
-    other_status: 'a status other than the expected ones',
-    other_body: 'an expected status, but the body does not contain the expected text',
+    unexpected_status: 'a status other than the expected ones',
+    unexpected_body: 'an expected status, but the body does not contain the expected text',
   },
   check({ body, bodyFile, method }) {
     const hasBody = body !== null || bodyFile !== null;
@@ -81,17 +81,18 @@ export const http = {
       headers: allHeaders,
       body: file ?? (body === null ? null : expandName(body, seed, index)),
     });
-    return [path, body ?? ''].some(hasPlaceholder) ? build : sendAlways(build(0));
+    return [path, body ?? ''].some(hasPlaceholder) ? build : repeatRequest(build(0));
   },
   createClassifier({ options: { status: statuses, contains } }) {
     const accepted = new Set(statuses.map(Number));
     const good = contains === null ? passed('expected') : null;
-    const byStatus = (/** @type {number} */ status) => (accepted.has(status) ? good : failed('other_status'));
+    const byStatus = (/** @type {number} */ status) =>
+      accepted.has(status) ? good : failed('unexpected_status');
     /** @type {Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);
       if (verdict !== null) return verdict;
-      return asBuffer(body).includes(contains) ? passed('expected') : failed('other_body');
+      return asBuffer(body).includes(contains) ? passed('expected') : failed('unexpected_body');
     };
     classify.byStatus = byStatus;
     return classify;

@@ -34,13 +34,13 @@ import { camelCase } from '../common/options.js';
  */
 /** @typedef {{status: number, body: Uint8Array}} FirstResponse */
 /**
- * @typedef {object} Verdict an operation's judgement of one response
+ * @typedef {object} Classification an operation's judgement of one response
  * @property {string} outcome
  * @property {boolean} success
  * @property {'passed' | 'failed' | null} verification null: nothing to verify, e.g. an HTTP 503
  * @property {unknown} [kept] plain data for the Keeper, e.g. a serial
  */
-/** @typedef {{(status: number, body: Uint8Array, index: number): Verdict, byStatus?: (status: number) => Verdict | null,
+/** @typedef {{(status: number, body: Uint8Array, index: number): Classification, byStatus?: (status: number) => Classification | null,
  *   notes?: () => string[]}} Classify `byStatus`: judges a response whose body was not kept; null: the body
  *   decides, as for HTTP 2xx without `byStatus`. `notes`: at the end, limits of the checks; the same on every thread */
 /**

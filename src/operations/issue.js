@@ -1,9 +1,9 @@
 /** `issue`, `sign` and `sign-verbatim`: certificates with keys from Vault, or for CSRs created before the run. */
 import { availableParallelism } from 'node:os';
+import { describeWriteError } from '../common/atomic-write.js';
 import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
-import { fileFault } from '../common/whole-file.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
@@ -19,7 +19,7 @@ import {
   certificateParameters,
   hasPlaceholder,
   namesOf,
-  sendAlways,
+  repeatRequest,
   vaultDuration,
 } from './request-parts.js';
 import { createSerialMemory, openSerialSet } from './serial-set.js';
@@ -86,7 +86,7 @@ export const issue = {
   describeKept({ options: { keep } }, { count, failure }) {
     const text = `Kept ${count} certificates in ${keep}`;
     if (failure === null) return `${text}.`;
-    const { why, remedy } = fileFault(keep, failure);
+    const { why, remedy } = describeWriteError(keep, failure);
     return `${text}; the rest is missing, as --keep could not be written: ${why}. ${remedy}`;
   },
 };
@@ -153,12 +153,12 @@ async function prepare(context) {
     ...fixture,
     path: apiPath(fixture.basePath, target.mount, verb, ...(roleName === null ? [] : [roleName])),
     serials: createSerialMemory(allRequests(load) === null ? null : count),
-    csrs: verb === 'issue' ? null : await makeCsrs(context, facts),
+    csrs: verb === 'issue' ? null : await createCsrs(context, facts),
   };
 }
 
 /** @param {PrepareContext} context @param {Record<string, any> | null} facts Vault's role @returns {Promise<Csr[]>} */
-async function makeCsrs({ plan, progress, signal }, facts) {
+async function createCsrs({ plan, progress, signal }, facts) {
   const { createCsr } = await import('../pki/csr.js');
   const { pool } = plan.options;
   const keyType = plan.options.keyType ?? keyTypeOf(facts);
@@ -194,7 +194,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
     return (index) => requests[index % requests.length];
   }
   const isFixed = ![options.cn, ...options.altNames].some(hasPlaceholder);
-  if (isFixed) return sendAlways(build({}, namesOf(options, seed, 0)));
+  if (isFixed) return repeatRequest(build({}, namesOf(options, seed, 0)));
   return (index) => build({}, namesOf(options, seed, index));
 }
 

@@ -1,7 +1,7 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { describeWriteError, resolveLinks } from '../common/atomic-write.js';
 import { usageError } from '../common/errors.js';
-import { fileFault, placeOf } from '../common/whole-file.js';
 /** @import { Keeper, Kept } from './index.js' */
 
 /**
@@ -45,9 +45,9 @@ function openToAppend(path) {
   const noFile = refuse('is a pipe, a socket or a block device, not a file');
   let file;
   try {
-    file = openSync(placeOf(path), APPEND, 0o644);
+    file = openSync(resolveLinks(path), APPEND, 0o644);
   } catch (error) {
-    const { why, remedy } = fileFault(path, error);
+    const { why, remedy } = describeWriteError(path, error);
     // ENXIO: no process is reading the pipe or the socket.
     const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
     throw isPipe ? noFile : refuse(`cannot be written to: ${why}`, remedy);

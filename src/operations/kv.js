@@ -10,7 +10,7 @@ import { allRequests, expectedRequests } from '../plan/due.js';
 import { checkMount, lookUpMount } from '../vault/check-target.js';
 import { unlessRefused } from '../vault/client.js';
 import { withoutSlashes } from '../vault/environment.js';
-import { makeOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
+import { createOwnMount, PREFIX, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier, passed } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
@@ -113,7 +113,7 @@ export const kvRead = {
     kvMount === null || filled ? null : `the secrets, in ${kvMount} below ${PREFIX}/`,
   outcomes: {
     read: 'the secret that was written',
-    other_secret: 'HTTP 2xx, but not the secret that was written',
+    wrong_secret: 'HTTP 2xx, but not the secret that was written',
     ...CALL_OUTCOMES,
   },
   check({ filled, kvMount }) {
@@ -146,7 +146,7 @@ export const kvRead = {
     const { isIn } = secretsOf(store, plan.options);
     const numberOf = createPick(plan);
     return createJsonClassifier('read', ({ data }, index) =>
-      isIn(data, numberOf(index)) ? null : 'other_secret',
+      isIn(data, numberOf(index)) ? null : 'wrong_secret',
     );
   },
 };
@@ -157,7 +157,7 @@ async function openStore(context) {
   const { kvMount, kvVersion } = plan.options;
   if (kvMount !== null) return findStore(client, withoutSlashes(kvMount), kvVersion);
   const version = kvVersion ?? '2';
-  const store = { mount: await makeOwnMount(context, 'mounts', 'kv', { options: { version } }), version };
+  const store = { mount: await createOwnMount(context, 'mounts', 'kv', { options: { version } }), version };
   const { folder, body } = secretsOf(store, plan.options);
   await untilReady(() => client.write(`${folder}/ready`, body(0)), signal);
   return store;

@@ -67,7 +67,7 @@ export function mixOf({ mix, load }, members) {
     },
 
     /** @returns {(Keeper | null)[]} in the order of the members */
-    openKeepers: () => members.map(({ operation, plan }) => operation.openKeeper?.(plan) ?? null),
+    openKeepFiles: () => members.map(({ operation, plan }) => operation.openKeeper?.(plan) ?? null),
   };
 }
 

@@ -1,9 +1,9 @@
 /** The kinds of certificates of `ocsp --about`, by weight, with their expected status and outcomes. */
 import { badValue, quote, usageError } from '../common/errors.js';
-import { OCSP_VERDICTS } from '../pki/ocsp-check.js';
+import { OCSP_OUTCOMES } from '../pki/ocsp-check.js';
 import { failed, passed, refused } from './outcomes.js';
 /** @import { OcspVerdict } from '../pki/ocsp-check.js' */
-/** @import { Verdict } from './index.js' */
+/** @import { Classification } from './index.js' */
 
 /** `unauthorized`: RFC 9919, for certificates whose status a responder does not have. */
 export const EXPECTABLE = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
@@ -49,7 +49,7 @@ export function readKinds(about, expect) {
 }
 
 /** @param {Record<string, any>} options @returns {{good: boolean, revoked: boolean}} whether the run issues any */
-export function poolSizes({ about, cert, serials, revokedSerials }) {
+export function kindsToIssue({ about, cert, serials, revokedSerials }) {
   const isGiven = cert !== null || serials !== null;
   const names = readKinds(about, []).map(({ name }) => name ?? 'good');
   return {
@@ -135,9 +135,9 @@ export function outcomesOf() {
   return Object.fromEntries(outcomes);
 }
 
-/** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Verdict>>} by verdict of the OCSP check */
+/** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Classification>>} by verdict of the OCSP check */
 export function verdictsOf({ name, expect }) {
-  const verdicts = Object.keys(OCSP_VERDICTS).map((verdict) => {
+  const verdicts = Object.keys(OCSP_OUTCOMES).map((verdict) => {
     const status = EXPECTABLE.find(
       (each) => verdict === (each === 'unauthorized' ? 'ocsp_unauthorized' : each),
     );

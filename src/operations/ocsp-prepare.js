@@ -5,7 +5,7 @@ import { targetError, usageError } from '../common/errors.js';
 import { isTime } from '../common/json.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
-import { orInterrupted } from '../common/stop.js';
+import { rejectOnStop } from '../common/stop.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { assertIssued, assertKey, isSignedBy, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
@@ -14,7 +14,7 @@ import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { withoutSlashes } from '../vault/environment.js';
 import { redact } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
-import { DEFAULT_POOL, poolSizes, readKinds } from './ocsp-kinds.js';
+import { DEFAULT_POOL, kindsToIssue, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
@@ -65,7 +65,7 @@ export async function prepare(context) {
 /** @param {PrepareContext} context @returns {Promise<Subjects>} */
 export async function findSubjects(context) {
   const { cert, serials, revokedSerials } = context.plan.options;
-  const toIssue = poolSizes(context.plan.options);
+  const toIssue = kindsToIssue(context.plan.options);
   const fromFile = cert
     ? await readLeaf(context, cert)
     : serials && (await readSerials(context, serials, '--serials'));
@@ -197,7 +197,7 @@ function parseLine(line, place) {
 /** The token must stay valid for this long to issue and revoke the certificates. */
 const PREPARING_MS = 60_000;
 
-/** @param {PrepareContext} context @param {ReturnType<typeof poolSizes>} toIssue @returns {Promise<Subjects>} */
+/** @param {PrepareContext} context @param {ReturnType<typeof kindsToIssue>} toIssue @returns {Promise<Subjects>} */
 async function issueSubjects(context, toIssue) {
   const { client, plan } = context;
   const { about, role, pool } = plan.options;
@@ -274,7 +274,7 @@ export async function probe(context, { origin, targetUrl }, { request, classify,
   const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
   try {
     const sent = request.body === null ? undefined : Buffer.from(request.body);
-    const { status, body } = await orInterrupted(requester.request({ ...request, body: sent }), signal);
+    const { status, body } = await rejectOnStop(requester.request({ ...request, body: sent }), signal);
     const { outcome, success } = classify(status, body, 0);
     if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       const message = `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`;

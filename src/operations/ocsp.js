@@ -7,14 +7,14 @@ import {
   DEFAULT_POOL,
   EXPECTABLE,
   KINDS,
+  kindsToIssue,
   outcomesOf,
-  poolSizes,
   readKinds,
   verdictsOf,
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser, namespaceHeader, sendAlways } from './request-parts.js';
+import { createChooser, namespaceHeader, repeatRequest } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -80,7 +80,7 @@ export const ocsp = {
     bad_request: 'HTTP 400 without an OCSP response; a sealed Vault sends this for POST (503 for GET)',
   },
   leaves(options) {
-    const { good, revoked } = poolSizes(options);
+    const { good, revoked } = kindsToIssue(options);
     return good || revoked ? 'the issued certificates, in storage until tidied' : null;
   },
   check,
@@ -101,7 +101,7 @@ export const ocsp = {
 function check(options) {
   const { about, cert, serials, issuer, pool, ocspUrl, fromAia, revokedSerials } = options;
   const hasRevoked = readKinds(about, options.expect).some(({ name }) => name === 'revoked');
-  const { good, revoked } = poolSizes(options);
+  const { good, revoked } = kindsToIssue(options);
   const fileFlag = cert !== null ? '--cert' : serials !== null ? '--serials' : null;
   rejectIf(cert !== null && serials !== null, '--cert and --serials are both given.', 'Use one of them.');
   const isNamedTwice = ocspUrl !== null && fromAia;
@@ -149,7 +149,7 @@ function createKindRequester(requests, seed, { origin, path, method, namespace }
     if (isPost) return { method: 'POST', path, headers: postHeaders, body: der };
     return { method: 'GET', path: getPath, headers, body: null };
   };
-  return set.constant ? sendAlways(build(0)) : build;
+  return set.constant ? repeatRequest(build(0)) : build;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Outcomes that operations share: refusals by HTTP status, and checks of JSON bodies. */
 import { parseJson } from '../common/json.js';
 
-/** @import { Classify, Verdict } from './index.js' */
+/** @import { Classify, Classification } from './index.js' */
 
 /** @type {[outcome: string, statuses: number[], meaning: string][]} */
 const REFUSALS = [
@@ -39,11 +39,11 @@ export const failed = createVerdicts(false, 'failed');
 export const refused = createVerdicts(false, null);
 
 /**
- * @param {boolean} success @param {Verdict['verification']} verification
- * @returns {(outcome: string) => Verdict} the same object for the same outcome, to avoid an allocation per response
+ * @param {boolean} success @param {Classification['verification']} verification
+ * @returns {(outcome: string) => Classification} the same object for the same outcome, to avoid an allocation per response
  */
 function createVerdicts(success, verification) {
-  /** @type {Map<string, Verdict>} */
+  /** @type {Map<string, Classification>} */
   const verdicts = new Map();
   return (outcome) => {
     const verdict = verdicts.get(outcome) ?? Object.freeze({ outcome, success, verification });
@@ -63,7 +63,7 @@ export const isSuccess = (status) => status >= 200 && status <= 299;
 
 /**
  * @param {string} success outcome @returns {Classify}
- * @param {(json: Record<string, any>, index: number) => string | Verdict | null} check null: passed
+ * @param {(json: Record<string, any>, index: number) => string | Classification | null} check null: passed
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);

@@ -1,7 +1,7 @@
 /** Before a run: checks of the target, the token and the role, and certificates issued in advance. */
 import { targetError, usageError } from '../common/errors.js';
 import { readBytes } from '../common/read-file.js';
-import { interrupted } from '../common/stop.js';
+import { interruptedError } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { expectedRequests, longestRunMs } from '../plan/due.js';
@@ -90,7 +90,7 @@ export async function makeMany(size, { label, progress, signal, atOnce = CALLS_A
   let [next, done] = [0, 0];
   const work = async () => {
     for (let i = next++; i < size; i = next++) {
-      if (signal.aborted) throw interrupted();
+      if (signal.aborted) throw interruptedError();
       results[i] = await make(i);
       progress(label, ++done, size);
     }

@@ -85,7 +85,7 @@ export function createChooser(weights, seed, stream = CHOICE_STREAM) {
 }
 
 /** @param {Pick<Request, 'path' | 'headers'> & Partial<Request>} request sent every time */
-export function sendAlways({ method = 'GET', path, headers, body = null }) {
+export function repeatRequest({ method = 'GET', path, headers, body = null }) {
   const request = { method, path, headers, body };
   return () => request;
 }

@@ -45,14 +45,14 @@ export const revoke = {
     ...CALL_OUTCOMES,
   },
   prepare,
-  createRequester(_plan, { path, headers, serials, places }) {
+  createRequester(_plan, { path, headers, serials, certificateOf }) {
     /** @type {Request[]} */
     const requests = serials.map((/** @type {string} */ serial) => {
       return { method: 'POST', path, headers, body: JSON.stringify({ serial_number: serial }) };
     });
-    return (index) => requests[places.get(index) ?? index % requests.length];
+    return (index) => requests[certificateOf.get(index) ?? index % requests.length];
   },
-  createClassifier(_plan, { places }) {
+  createClassifier(_plan, { certificateOf }) {
     const judge = createJsonClassifier('revoked', ({ data }) => {
       const isRevoked = isTime(data?.revocation_time) && (data.state ?? 'revoked') === 'revoked';
       return isRevoked ? null : 'not_revoked';
@@ -61,7 +61,7 @@ export const revoke = {
     /** @type {Classify} */
     const classify = (status, body, index) => {
       const verdict = judge(status, body, index);
-      if (places.has(index)) return verdict;
+      if (certificateOf.has(index)) return verdict;
       hasRepeats = true;
       // Cheaper than a revocation: it must not raise the rate.
       return verdict.success ? refused('revoked_again') : verdict;
@@ -89,8 +89,8 @@ async function prepare(context) {
   });
   const path = apiPath(fixture.basePath, target.mount, 'revoke');
   // Index of a request -> number of its certificate.
-  const places = new Map(indexes.map((index, place) => [index, place]));
-  return { ...fixture, path, serials: issued.map(({ serial }) => serial), places };
+  const certificateOf = new Map(indexes.map((index, place) => [index, place]));
+  return { ...fixture, path, serials: issued.map(({ serial }) => serial), certificateOf };
 }
 
 /** Maximum number of indexes to examine, 50 ns each: an operation with a tiny share of a mix has fewer certificates. */

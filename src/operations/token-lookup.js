@@ -1,7 +1,7 @@
 /** `token-lookup`: `auth/token/lookup-self`, the cheapest request that needs a token. */
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
-import { apiPath, sendAlways } from './request-parts.js';
+import { apiPath, repeatRequest } from './request-parts.js';
 /** @import { Operation } from './index.js' */
 
 /** @type {Operation} */
@@ -12,14 +12,14 @@ export const tokenLookup = {
   options: {},
   outcomes: {
     looked_up: 'the token that was sent, and its policies',
-    other_token: 'HTTP 2xx, but about another token, or without policies',
+    wrong_token: 'HTTP 2xx, but about another token, or without policies',
     ...CALL_OUTCOMES,
   },
   prepare: (context) => prepareCalls(context),
   createRequester: (_plan, { basePath, headers }) =>
-    sendAlways({ path: apiPath(basePath, 'auth/token/lookup-self'), headers }),
+    repeatRequest({ path: apiPath(basePath, 'auth/token/lookup-self'), headers }),
   createClassifier: (_plan, { headers }) =>
     createJsonClassifier('looked_up', ({ data }) =>
-      data?.id === headers['x-vault-token'] && Array.isArray(data.policies) ? null : 'other_token',
+      data?.id === headers['x-vault-token'] && Array.isArray(data.policies) ? null : 'wrong_token',
     ),
 };

@@ -4,7 +4,7 @@ import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { MAX_RSA_EXPONENT, rsaDetails } from '../pki/signature.js';
 import { textOf } from '../vault/client.js';
-import { makeOwnMount, untilReady } from '../vault/own-mount.js';
+import { createOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { makeMany, prepareCalls } from './prepare.js';
 import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
@@ -68,10 +68,10 @@ export const transit = {
     verified: 'the valid signature was accepted',
     no_ciphertext: 'HTTP 2xx, but without a ciphertext',
     wrong_length: 'HTTP 2xx, but the ciphertext is too long or too short for the text',
-    other_text: 'HTTP 2xx, but not the text that was encrypted',
+    wrong_plaintext: 'HTTP 2xx, but not the text that was encrypted',
     no_signature: 'HTTP 2xx, but without a signature',
     bad_signature: 'HTTP 2xx, but not a valid signature of the text',
-    called_bad: 'HTTP 2xx, but the valid signature was not accepted',
+    signature_rejected: 'HTTP 2xx, but the valid signature was not accepted',
     ...CALL_OUTCOMES,
   },
   check({ action, size, pool, ...options }) {
@@ -93,7 +93,7 @@ export const transit = {
     const { action, keyType, pool, size } = plan.options;
     const producer = producerOf(action);
     const fixture = await prepareCalls(context, { usesBefore: action === producer ? 0 : pool });
-    const mount = await makeOwnMount(context, 'mounts', 'transit');
+    const mount = await createOwnMount(context, 'mounts', 'transit');
     const path = `${mount}/keys/${KEY}`;
     await untilReady(() => client.write(path, { type: keyType ?? KEY_TYPES[producer][0] }), signal);
     const { data: key } = action === 'sign' ? await client.read(path) : { data: null };
@@ -104,7 +104,7 @@ export const transit = {
       const { data } = await client.write(`${mount}/${producer}/${KEY}`, input);
       const bytes = bytesOf(data?.[field]);
       if (bytes !== null && bytes.length <= size + MAX_ADDED) return data?.[field];
-      throw targetError('transit_answer', `${client.origin} responded to ${producer} without a ${field}.`);
+      throw targetError('transit_response', `${client.origin} responded to ${producer} without a ${field}.`);
     });
     return {
       ...fixture,
@@ -132,11 +132,13 @@ export const transit = {
     const inputOf = (/** @type {number} */ index) => secretValue(dataSeed, index % pool, size);
     if (action === 'decrypt') {
       return createJsonClassifier('decrypted', ({ data }, index) =>
-        data?.plaintext === inputOf(index) ? null : 'other_text',
+        data?.plaintext === inputOf(index) ? null : 'wrong_plaintext',
       );
     }
     if (action === 'verify')
-      return createJsonClassifier('verified', ({ data }) => (data?.valid === true ? null : 'called_bad'));
+      return createJsonClassifier('verified', ({ data }) =>
+        data?.valid === true ? null : 'signature_rejected',
+      );
     if (action === 'encrypt') {
       const length = ciphertextBytes(keyType ?? KEY_TYPES.encrypt[0], size);
       return createJsonClassifier('encrypted', ({ data }) => {

@@ -88,7 +88,7 @@ function findFailure(certificate, issued) {
     (isSerial ? null : 'serial_mismatch') ??
     checkNames(certificate, issued) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
-    (certificate.critical === null ? null : 'unknown_critical_extension') ??
+    (certificate.unknownCritical === null ? null : 'unknown_critical_extension') ??
     checkKey(certificate, issued) ??
     checkTimes(certificate, issued.nowMs, 'not_yet_valid', 'certificate_expired')
   );
@@ -113,7 +113,7 @@ function readIssuingCa(pem) {
     const ca = readCertificate(pem);
     const key = createPublicKey({ key: ca.spki, format: 'der', type: 'spki' });
     /** @type {CertificateFailure | null} */
-    let failure = ca.critical === null ? null : 'issuing_ca_unknown_critical_extension';
+    let failure = ca.unknownCritical === null ? null : 'issuing_ca_unknown_critical_extension';
     if (!allowsUsage(ca, 'keyCertSign')) failure = 'issuing_ca_key_usage';
     if (!isCa(ca)) failure = 'issuing_ca_not_ca';
     return { ...ca, key, failure };

@@ -67,20 +67,20 @@ export function assertSameAlgorithm(tbs, rawAlgorithm) {
   if (!tbs.readRaw(TAG.sequence).equals(rawAlgorithm)) throw new DerError('Signature algorithms differ');
 }
 
-/** @typedef {{values: Map<string, Buffer>, critical: string | null}} Extensions `values`: of extnValue, by OID */
+/** @typedef {{values: Map<string, Buffer>, unknownCritical: string | null}} Extensions `values`: of extnValue, by OID */
 
 /** For a message without extensions. @type {Extensions} */
-export const NO_EXTENSIONS = Object.freeze({ values: new Map(), critical: null });
+export const NO_EXTENSIONS = Object.freeze({ values: new Map(), unknownCritical: null });
 
 /**
  * Extensions (section 4.2), each at most once.
  * @param {DerReader} reader @param {ReadonlySet<string>} understood OIDs
- * @returns {Extensions} `critical`: the first critical one that is not understood
+ * @returns {Extensions} `unknownCritical`: the first critical one that is not understood
  */
 export function readExtensions(reader, understood) {
   const list = reader.enter(TAG.sequence);
   /** @type {Extensions} */
-  const extensions = { values: new Map(), critical: null };
+  const extensions = { values: new Map(), unknownCritical: null };
   while (!list.atEnd) {
     const extension = list.enter(TAG.sequence);
     const oid = extension.readOid();
@@ -89,7 +89,7 @@ export function readExtensions(reader, understood) {
     extension.finish();
     if (extensions.values.has(oid)) throw new DerError('Extension occurs twice', list.pos);
     extensions.values.set(oid, value);
-    if (isCritical && !understood.has(oid)) extensions.critical ??= oid;
+    if (isCritical && !understood.has(oid)) extensions.unknownCritical ??= oid;
   }
   return extensions;
 }
@@ -177,7 +177,7 @@ export function parseCertificate(der) {
     spkiBits: publicKeyBits(spki), // contents of its BIT STRING, which OCSP hashes
     signed,
     extensions: extensions.values,
-    critical: extensions.critical, // not understood: the certificate must be rejected (section 4.2)
+    unknownCritical: extensions.unknownCritical, // not understood: the certificate must be rejected (section 4.2)
   };
 }
 

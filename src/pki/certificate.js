@@ -1,7 +1,7 @@
 /** Reads certificate files, and checks before a run that one certificate issued another. */
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
-import { withoutTokens } from '../common/visible-text.js';
+import { redactTokens } from '../common/sanitize.js';
 import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
@@ -110,7 +110,7 @@ export function assertKey({ x509 }, name) {
 }
 
 /** @param {string | undefined} name subject or issuer of X509Certificate: one attribute per line */
-const nameText = (name) => printable(withoutTokens(name ?? '')).slice(0, 200) || 'unnamed';
+const nameText = (name) => printable(redactTokens(name ?? '')).slice(0, 200) || 'unnamed';
 
 /** @param {string} text */
 const printable = (text) => text.replace(/\n/g, ', ').replace(/[^\x20-\x7e\u00a0-\uffff]/g, '?');

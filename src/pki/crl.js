@@ -36,22 +36,25 @@ export function parseCrl(der, onEntry = () => {}) {
   if (isV2 && tbs.readSmallNumber() !== 1) throw new DerError('Unknown CRL version', tbs.pos);
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
-    const { values, critical } = readSomeExtensions(reader, new Set()); // no critical extension is accepted
-    return { values, critical: [...CRL_KINDS.keys()].find((oid) => values.has(oid)) ?? critical };
+    const { values, unknownCritical } = readSomeExtensions(reader, new Set()); // no critical extension is accepted
+    return {
+      values,
+      unknownCritical: [...CRL_KINDS.keys()].find((oid) => values.has(oid)) ?? unknownCritical,
+    };
   };
   assertSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
   const thisUpdateMs = tbs.readTime();
   const nextUpdateMs = tbs.tag === TAG.utcTime || tbs.tag === TAG.generalizedTime ? tbs.readTime() : null;
   /** @type {string | null} */
-  let critical = null;
+  let unknownCritical = null;
   let revoked = 0;
   // revokedCertificates is absent if there are none (5.1.2.6), but some CAs send an empty list.
   const entries = tbs.tag === TAG.sequence ? tbs.enter(TAG.sequence) : null;
   for (; entries !== null && !entries.atEnd; revoked += 1) {
     const entry = entries.enter(TAG.sequence);
     onEntry(entry.readInteger(), entry.readTime());
-    if (!entry.atEnd) critical ??= readSome(entry).critical;
+    if (!entry.atEnd) unknownCritical ??= readSome(entry).unknownCritical;
     entry.finish();
   }
   const extensions = tbs.insideOptional(contextTag(0), readSome) ?? NO_EXTENSIONS;
@@ -62,7 +65,7 @@ export function parseCrl(der, onEntry = () => {}) {
     thisUpdateMs, // epoch ms
     nextUpdateMs,
     revoked, // entries
-    critical: extensions.critical ?? critical, // OID of a critical extension of the list or an entry
+    unknownCritical: extensions.unknownCritical ?? unknownCritical, // OID of a critical extension of the list or an entry
     signed,
     number: number === undefined ? null : readWhole(number, (reader) => reader.readInteger()), // 5.2.3
   };

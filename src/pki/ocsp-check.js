@@ -65,7 +65,7 @@ export const OCSP_FAILURES = Object.freeze({
 });
 
 /** Every verdict with its description. */
-export const OCSP_VERDICTS = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES });
+export const OCSP_OUTCOMES = Object.freeze({ ...OCSP_STATUSES, ...OCSP_FAILURES });
 
 /** @typedef {keyof typeof OCSP_STATUSES} OcspStatus @typedef {keyof typeof OCSP_FAILURES} OcspFailure */
 /** @typedef {OcspStatus | OcspFailure} OcspVerdict */
@@ -169,7 +169,7 @@ function read(bytes) {
     if (response.status !== 'successful') return { verdict: response.status };
     if (response.signed === null) return { verdict: 'ocsp_wrong_type' };
     if (response.certs.length > MAX_CERTIFICATES) return { verdict: 'too_many_certificates' };
-    if (response.critical !== null) return { verdict: 'unknown_critical_extension' };
+    if (response.unknownCritical !== null) return { verdict: 'unknown_critical_extension' };
     return { verdict: null, response, signed: null };
   } catch {
     return { verdict: 'not_ocsp' };
@@ -189,7 +189,8 @@ function assessResponder(der, issuer) {
     const failure = verifySignature(certificate.signed, issuer.key);
     if (failure === 'bad_signature') return { failure: 'responder_not_authorized', signer };
     if (failure !== null) return { failure, signer };
-    if (certificate.critical !== null) return { failure: 'responder_unknown_critical_extension', signer };
+    if (certificate.unknownCritical !== null)
+      return { failure: 'responder_unknown_critical_extension', signer };
     if (!allowsUsage(certificate, 'digitalSignature')) return { failure: 'responder_key_usage', signer };
     return { failure: null, signer };
   } catch {

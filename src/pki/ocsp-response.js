@@ -106,17 +106,17 @@ function readResponseData(data) {
   const responderId = readResponderId(data);
   const producedAt = data.readGeneralizedTime();
   const responses = [];
-  let critical = null;
+  let unknownCritical = null;
   for (const list = data.enter(TAG.sequence); !list.atEnd; ) {
     const single = list.inside(TAG.sequence, readSingle);
-    critical ??= single.critical;
+    unknownCritical ??= single.unknownCritical;
     responses.push(single);
   }
   const extensions = readMessageExtensions(data);
-  critical ??= extensions.critical; // of the response or a SingleResponse
+  unknownCritical ??= extensions.unknownCritical; // of the response or a SingleResponse
   const nonceValue = extensions.values.get(OID.ocspNonce);
   const nonce = nonceValue === undefined ? null : readWhole(nonceValue, readOctets); // RFC 9654 section 2.1
-  return { version, responderId, producedAt, responses, nonce, critical };
+  return { version, responderId, producedAt, responses, nonce, unknownCritical };
 }
 
 /** @param {DerReader} reader */
@@ -135,8 +135,8 @@ function readSingle(single) {
   const { status, revokedAt, reason } = readCertStatus(single);
   const thisUpdate = single.readGeneralizedTime();
   const nextUpdate = single.insideOptional(contextTag(0), (explicit) => explicit.readGeneralizedTime());
-  const { critical } = readMessageExtensions(single);
-  return { certId, status, revokedAt, reason, thisUpdate, nextUpdate, critical };
+  const { unknownCritical } = readMessageExtensions(single);
+  return { certId, status, revokedAt, reason, thisUpdate, nextUpdate, unknownCritical };
 }
 
 /** @typedef {{status: 'good' | 'revoked' | 'unknown', revokedAt: number | null, reason: number | null}} CertStatus */

@@ -141,7 +141,7 @@ function parseLimit(metric, comparator, text) {
     const [, letter = 's'] = /\/\s*([smhd])/.exec(text) ?? [];
     return { limit: parseRate(text, 'the limit'), rateUnit: RATE_UNITS[letter] };
   }
-  if (unit === 'fraction') return { limit: parseShare(metric, comparator, text, shown) };
+  if (unit === 'fraction') return { limit: parseFraction(metric, comparator, text, shown) };
   if (/^[\d._]+$/.test(text)) throw problem(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parseDuration(text, 'the limit');
   if (limit > 0) return { limit };
@@ -149,7 +149,7 @@ function parseLimit(metric, comparator, text) {
 }
 
 /** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns a fraction */
-function parseShare(metric, comparator, text, shown) {
+function parseFraction(metric, comparator, text, shown) {
   if (comparator[0] === '>') throw problem(`${metric} take an upper limit; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
   if (match === null) throw problem(`${shown} is not a percentage or a fraction, such as 0.1% or 0.001`);

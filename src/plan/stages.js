@@ -10,7 +10,7 @@ import { share, shareOf } from './shard-part.js';
 /** @typedef {StageSpan | {name: null, startMs: number, endMs: number}} Span name null: no stages */
 
 /** @param {Pick<LoadPlan, 'stages'>} load @param {number | null} measuredMs null: unknown @returns {Span[]} */
-export function spansOf(load, measuredMs) {
+export function stageTimesOf(load, measuredMs) {
   if (load.stages === null) return [{ name: null, startMs: 0, endMs: measuredMs ?? Infinity }];
   return stagesOf(load);
 }
@@ -27,7 +27,7 @@ export function stagesOf({ stages }) {
 }
 
 /** @param {Pick<LoadPlan, 'stages'>} load @param {number} index @returns {boolean} the stage has a constant level */
-export function isEven(load, index) {
+export function isConstant(load, index) {
   const { level } = stagesOf(load)[index];
   return level.least === level.most;
 }
@@ -96,14 +96,14 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
 }
 
 /** @typedef {{count: number, memberOf: (index: number) => number}} Members of the mix */
-/** @typedef {{next: number, step: number, left: number}} Unsent `left` indexes: `next`, `next + step`, ... */
+/** @typedef {{next: number, step: number, count: number}} Unsent `count` indexes: `next`, `next + step`, ... */
 
 /**
  * The recorders' counts are compared with these. With several operations, visits every index, 50 ns each.
  * @param {LoadPlan} load @param {Schedule} schedule of the whole plan @param {Members} members
  * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
  */
-export function plannedCells(load, schedule, members) {
+export function countPlanned(load, schedule, members) {
   const { index: next, of: step } = load.shard ?? { index: 0, of: 1 };
   return countCells(stageBounds(load, schedule), { next, step }, members);
 }
@@ -111,17 +111,17 @@ export function plannedCells(load, schedule, members) {
 /**
  * @param {LoadPlan} load @param {Schedule | null} schedule of the whole plan; null: a closed loop
  * @param {Members} members @param {readonly Unsent[]} unsent measured requests of each thread, neither sent nor dropped
- * @returns {number[]} ordered as in plannedCells; a closed loop counts all in its last stage
+ * @returns {number[]} ordered as in countPlanned; a closed loop counts all in its last stage
  */
-export function leftCells(load, schedule, members, unsent) {
+export function countUnsent(load, schedule, members, unsent) {
   const bounds = schedule === null ? null : stageBounds(load, schedule);
-  const stages = spansOf(load, null).length;
+  const stages = stageTimesOf(load, null).length;
   const counts = new Array(stages * members.count).fill(0);
-  for (const { next, step, left } of unsent) {
-    if (left === 0) continue;
-    const inLast = [...new Array(stages).fill(next), next + left * step];
+  for (const { next, step, count } of unsent) {
+    if (count === 0) continue;
+    const inLast = [...new Array(stages).fill(next), next + count * step];
     const cells = countCells(bounds ?? inLast, { next, step }, members);
-    for (const [cell, count] of cells.entries()) counts[cell] += count;
+    for (const [cell, ofCell] of cells.entries()) counts[cell] += ofCell;
   }
   return counts;
 }
@@ -129,7 +129,7 @@ export function leftCells(load, schedule, members, unsent) {
 /** @param {LoadPlan} load @param {Schedule} schedule @returns {number[]} first index of each stage; end of the last */
 function stageBounds(load, schedule) {
   const { until } = createDueCounter(schedule, null);
-  const ends = spansOf(load, null).slice(0, -1);
+  const ends = stageTimesOf(load, null).slice(0, -1);
   const inner = ends.map(({ endMs }) => Math.max(schedule.firstMeasured, until(load.warmupMs + endMs)));
   return [schedule.firstMeasured, ...inner, schedule.count];
 }

@@ -1,11 +1,11 @@
 /** Report formats, and the kinds of documents that each can show. To add one, add a file and a line here. */
 import { extname } from 'node:path';
+import { piecesOf } from '../common/atomic-write.js';
 import { quote, usageError } from '../common/errors.js';
-import { visibleData, visibleJson } from '../common/visible-text.js';
-import { piecesOf } from '../common/whole-file.js';
+import { jsonPieces, sanitizeData } from '../common/sanitize.js';
 import { DOCUMENT_KINDS as ALL, kindOf } from '../result/document.js';
 
-/** @import { Content } from '../common/whole-file.js' */
+/** @import { Content } from '../common/atomic-write.js' */
 /** @import { Document, DocumentKind } from '../result/document.js' */
 /** @import { Report } from './sections.js' */
 
@@ -24,7 +24,7 @@ const reporter = (extension, describe, load, kinds = ['result']) => ({ extension
 /** By `--format` name. @type {Readonly<Record<string, ReporterEntry>>} */
 export const reporters = Object.freeze({
   text: reporter('.txt', 'a summary in 80 columns', () => described(import('./text.js')), ALL),
-  json: reporter('.json', 'everything; published schema', async () => ({ render: visibleJson }), ALL),
+  json: reporter('.json', 'everything; published schema', async () => ({ render: jsonPieces }), ALL),
   html: reporter('.html', 'a page with charts, in one file', () => described(import('./html.js')), ALL),
   md: reporter('.md', 'tables for a pull request or a wiki', () => described(import('./markdown.js')), ALL),
   junit: reporter('.xml', 'JUnit: each requirement a test case', () => import('./data/junit.js'), ALL),
@@ -91,5 +91,5 @@ export async function renderDocument(name, document, options) {
 export async function renderContent(name, document, options) {
   checkKind(reporters[name], kindOf(document), `Format ${name}`);
   const { render } = await reporters[name].load();
-  return render(name === 'json' ? document : visibleData(document), options);
+  return render(name === 'json' ? document : sanitizeData(document), options);
 }

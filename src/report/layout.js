@@ -1,7 +1,7 @@
 /** Plain text layout: wrapping, hanging indents, tables. Widths are terminal columns; CJK takes two. */
 import widthOfSlice from 'string-width';
+import { sanitizeText } from '../common/sanitize.js';
 import { total } from '../common/sums.js';
-import { visibleText } from '../common/visible-text.js';
 
 /** Columns of a line. */
 export const WIDTH = 80;
@@ -24,7 +24,7 @@ export function wrap(text, width = WIDTH) {
   /** @type {string[]} */
   const lines = [];
   let line = '';
-  for (const word of visibleText(text).split(' ')) {
+  for (const word of sanitizeText(text).split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (stringWidth(longer) <= width) {
       line = longer;
@@ -61,7 +61,7 @@ export function indented(text, indent, width = WIDTH) {
 
 /** @param {string} label @param {string} text below a long label @param {number} [indent] @param {number} [width] */
 export function labelled(label, text, indent = INDENT, width = WIDTH) {
-  const name = visibleText(label);
+  const name = sanitizeText(label);
   const lines = indented(text, indent, width);
   const isLong = stringWidth(name) >= indent - 1;
   if (isLong) return [...wrap(name, width), ...(text === '' ? [] : lines)];
@@ -75,7 +75,7 @@ export function labelled(label, text, indent = INDENT, width = WIDTH) {
  * @returns {string[][]} lines by row
  */
 export function table(rows, { isText = [], decorate = (text) => text, width: whole = WIDTH } = {}) {
-  const cells = rows.map((row) => row.map(visibleText));
+  const cells = rows.map((row) => row.map(sanitizeText));
   const others = columnWidths(cells);
   const room = Math.max(0, whole - widthOf(cells));
   const fitting = cells.map(([first]) => stringWidth(first)).filter((width) => width <= room);
@@ -93,7 +93,9 @@ export function table(rows, { isText = [], decorate = (text) => text, width: who
 
 /** @param {string[][]} rows @returns {number[]} of all columns but the first */
 function columnWidths(rows) {
-  return rows[0].slice(1).map((_, i) => Math.max(...rows.map((row) => stringWidth(visibleText(row[i + 1])))));
+  return rows[0]
+    .slice(1)
+    .map((_, i) => Math.max(...rows.map((row) => stringWidth(sanitizeText(row[i + 1])))));
 }
 
 /** @param {string[][]} rows @returns width of all columns but the first, with the spaces between */

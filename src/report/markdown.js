@@ -1,5 +1,5 @@
 /** Report -> GitHub-flavoured Markdown. Text may come from a server, so its HTML, links, mentions and formulas are escaped. */
-import { visibleText } from '../common/visible-text.js';
+import { sanitizeText } from '../common/sanitize.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
@@ -90,7 +90,7 @@ const BREAK = '\u200b';
 
 /** @param {string} text @returns {string} for running text and for the cells of a table */
 export function escapeMarkdown(text) {
-  return visibleText(text)
+  return sanitizeText(text)
     .replace(/[\\`*_[\]<>|~&$#]/g, '\\$&')
     .replace(/@(?=\w)/g, `@${BREAK}`)
     .replace(/#(?=\d)/g, `#${BREAK}`)
@@ -102,7 +102,7 @@ export function escapeMarkdown(text) {
 
 /** @param {string} text @returns {string} as code, outside of tables */
 export function code(text) {
-  const plain = visibleText(text);
+  const plain = sanitizeText(text);
   if (plain.trim() === '') return '';
   const longest = Math.max(0, ...(plain.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(longest + 1);
@@ -115,7 +115,7 @@ export function code(text) {
  * @param {string} text @returns {string} as code, for the cells of a table
  */
 export function codeCell(text) {
-  const plain = visibleText(text);
+  const plain = sanitizeText(text);
   return plain.includes('\\') ? escapeMarkdown(plain) : code(plain).replaceAll('|', '\\|');
 }
 

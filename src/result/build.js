@@ -17,7 +17,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
+ * @property {number} [toolErrors] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
@@ -57,7 +57,7 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
     isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null;
   const bar = rateBar({
     ...{ perSecond: ratePerSecond, ...completed, offeredPerSecond, succeeded },
-    errors: Math.max(0, errors - (facts.ownLosses ?? 0)),
+    errors: Math.max(0, errors - (facts.toolErrors ?? 0)),
     isServed: isConstant && allOnTime,
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
@@ -69,12 +69,12 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
 export function buildBlock(...measured) {
   const { operations, facts, outcomes, counts, errors, all, ratePerSecond, rateBar } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
-  const { planned, neverSent, ownLosses, meanings } = facts;
-  const errorShare = shareOfErrors(counts);
+  const { planned, neverSent, toolErrors, meanings } = facts;
+  const errorShare = errorRateOf(counts);
   return {
     totals: { planned, sent: succeeded + failed, ...counts, neverSent, errors },
     errorShare,
-    ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, ownLosses) }),
+    ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, toolErrors) }),
     rates: {
       perSecond: ratePerSecond,
       perHour: ratePerSecond * 3600,
@@ -95,14 +95,14 @@ export function buildBlock(...measured) {
 export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
-  const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
+  const isConstant = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
     ...measured,
     ...measured.counts,
-    ...(isLevel ? { offeredPerSecond: load.ratePerSecond } : { offeredAs: 'mean' }),
+    ...(isConstant ? { offeredPerSecond: load.ratePerSecond } : { offeredAs: 'mean' }),
     series: timesWhere((_, success) => success),
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
-    ownLosses: Math.min(errors, facts.ownLosses ?? 0),
+    toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
     ...{ model: load.model, arrivals: load.arrivals, measurementValid },
   };
@@ -128,10 +128,10 @@ function slowdownOf(operations, facts, times) {
   const isClosed = facts.model === 'closed';
   const hasBacklog =
     sumOf(operations, 'neverSentDue') > 0 || rateWindowMs(operations, facts) > facts.windowMs;
-  const { reported, own } = isClosed ? times.response : times.service;
+  const { reported, target } = isClosed ? times.response : times.service;
   if ((!isClosed && !hasBacklog) || reported.totalCount === 0) return 1;
-  const ownMean = meanOf(own);
-  return ownMean > 0 ? Math.max(1, meanOf(reported) / ownMean) : Number.POSITIVE_INFINITY;
+  const targetMean = meanOf(target);
+  return targetMean > 0 ? Math.max(1, meanOf(reported) / targetMean) : Number.POSITIVE_INFINITY;
 }
 
 /** @param {CellTally[]} operations @param {RunFacts} facts in full seconds; the plan may be far longer than the run */
@@ -196,10 +196,10 @@ function timesOf(outcomes) {
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   const sendLag = sum('sendLag');
   return {
-    response: { reported: sum('response'), own: sum('ownResponse') },
-    service: { reported: sum('service'), own: sum('ownService') },
+    response: { reported: sum('response'), target: sum('ownResponse') },
+    service: { reported: sum('service'), target: sum('ownService') },
     // All of the send lag is the tool's.
-    sendLag: { reported: sendLag, own: sendLag },
+    sendLag: { reported: sendLag, target: sendLag },
   };
 }
 
@@ -270,7 +270,7 @@ export function buildTimeline(operations, seconds, dueIn = null) {
 export const countErrors = ({ failed, dropped, neverSentDue }) => failed + dropped + neverSentDue;
 
 /** @param {ErrorCounts & {succeeded: number}} counts @returns {number | null} 0 to 1; null if nothing was due */
-export function shareOfErrors(counts) {
+export function errorRateOf(counts) {
   const errors = countErrors(counts);
   const due = counts.succeeded + errors;
   return due === 0 ? null : errors / due;
@@ -278,9 +278,9 @@ export function shareOfErrors(counts) {
 
 /**
  * @param {number} count @param {number} due at least one
- * @param {number} [ownLosses] part of `count` that the tool or its machine may have caused; the lower end excludes it
+ * @param {number} [toolErrors] part of `count` that the tool or its machine may have caused; the lower end excludes it
  */
-export function shareBar(count, due, ownLosses = 0) {
-  const low = proportionLowerBound(Math.max(0, count - ownLosses), due);
+export function shareBar(count, due, toolErrors = 0) {
+  const low = proportionLowerBound(Math.max(0, count - toolErrors), due);
   return { low, high: proportionUpperBound(count, due) };
 }

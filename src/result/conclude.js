@@ -8,8 +8,8 @@ import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shardOfThread } from '../plan/shard-part.js';
-import { isEven, leftCells, stagesOf } from '../plan/stages.js';
-import { describeObserved, isThisMachine, observe, ownLossesOf, watchedOf } from '../verdict/observed.js';
+import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
+import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
 import { judgeMeasurement } from '../verdict/reasons.js';
 import { buildBlock, buildTimeline, buildView, factsOfEach, measure, rateWindowMs } from './build.js';
 import { checkResult } from './check/check.js';
@@ -48,8 +48,8 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
   const cells = withPlanned(noted, window.cells ?? null, left);
   const operations = foldStages(cells, stages);
   const watched = watchedOf(ends, late, machine);
-  const ownLosses = ownLossesOf(operations, watched);
-  const facts = { ...factsOf(load, window, operations, sent), ...wordsOf(mix), ownLosses };
+  const toolErrors = countToolErrors(operations, watched);
+  const facts = { ...factsOf(load, window, operations, sent), ...wordsOf(mix), toolErrors };
   const block = buildBlock(operations, facts);
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
@@ -81,15 +81,15 @@ export function concludeWith(observed, run) {
  * @returns {number[]} by cell: planned requests neither sent nor dropped
  */
 function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, cells) {
-  if (cells === 1) return [total(ends.map(({ left }) => left))];
+  if (cells === 1) return [total(ends.map(({ neverSent }) => neverSent))];
   // A closed loop has unsent requests only if it was interrupted.
-  const hasLeft = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
-  const unsent = ends.map(({ next, left }, thread) => ({
+  const hasUnsent = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
+  const unsent = ends.map(({ next, neverSent }, thread) => ({
     next,
     step: shardOfThread(load.shard, thread, load.threads).shards,
-    left: hasLeft ? left : 0,
+    count: hasUnsent ? neverSent : 0,
   }));
-  return leftCells(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, unsent);
+  return countUnsent(load, schedule, { count: mix.members.length, memberOf: mix.memberOf }, unsent);
 }
 
 /** @param {Pick<Mix, 'units' | 'outcomes'>} mix @returns {Pick<RunFacts, 'units' | 'meanings'>} */
@@ -225,7 +225,7 @@ function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
   // Operations are drawn at random: the share of each in the offered rate is not fixed.
   if (operation !== undefined && whole.own.length > 1) return { ...view, offeredPerSecond: null };
-  if (index < 0 || !isEven(load, index)) return view;
+  if (index < 0 || !isConstant(load, index)) return view;
   return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
 }
 
@@ -239,7 +239,5 @@ function levelOffered({ offeredPerSecond }, level, { windowMs }) {
   if (offeredPerSecond === null) return {};
   const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
   if (atLevel - planned >= 1) return {};
-  return planned < MIN_ARRIVALS
-    ? { perhapsOfferedPerSecond: level }
-    : { offeredPerSecond: level, offeredAs: 'level' };
+  return planned < MIN_ARRIVALS ? { levelPerSecond: level } : { offeredPerSecond: level, offeredAs: 'level' };
 }

@@ -1,6 +1,6 @@
 /** Documents: results of single runs, and records of several; the source of all reports. */
 import { quote, usageError } from '../common/errors.js';
-import { visibleText } from '../common/visible-text.js';
+import { sanitizeText } from '../common/sanitize.js';
 /** @import { Comparison } from './comparison/comparison-schema.js' */
 /** @import { Propagation } from './propagation/propagation-schema.js' */
 /** @import { RunSet } from './runs/run-set-schema.js' */
@@ -22,7 +22,7 @@ const FILE_REMEDY = 'Use a file that vault-pki-load wrote with --out FILE.json.'
  * @param {string} code @param {string} message @param {string} [remedy] @param {unknown} [cause]
  */
 export function fileError(code, message, remedy = FILE_REMEDY, cause) {
-  return usageError(code, visibleText(message), visibleText(remedy), cause);
+  return usageError(code, sanitizeText(message), sanitizeText(remedy), cause);
 }
 
 /** Reads only its `schema`. @param {unknown} document @returns {DocumentKind} @throws {PkiLoadError} code `bad_document` */

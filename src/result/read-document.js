@@ -1,6 +1,6 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
 import { cannotRead, readBytes } from '../common/read-file.js';
-import { visibleText } from '../common/visible-text.js';
+import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
 import { findUnreadable } from './check/check-latency.js';
 import { checkMeasurement, checkVerdicts } from './check/check-verdicts.js';
@@ -39,7 +39,7 @@ export async function readDocuments(paths) {
 /** @param {string} path `-` is standard input @returns {Promise<Document>} @throws {PkiLoadError} naming the file */
 export async function readDocument(path) {
   const name = nameOf(path);
-  if (path !== STDIN) return parseDocument(readBytes(path, visibleText(name), { maxMiB: MAX_MIB }), name);
+  if (path !== STDIN) return parseDocument(readBytes(path, sanitizeText(name), { maxMiB: MAX_MIB }), name);
   const chunks = [];
   let left = MAX_MIB * 2 ** 20;
   try {

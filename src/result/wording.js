@@ -31,12 +31,12 @@ export function timeMargin(requirement, actual) {
 
 /** `the rate is 900/h, 100/h (10 %) below the limit`. @param {Requirement} requirement @param {number} actual 1/s */
 export function rateMargin(requirement, actual) {
-  const text = rateTexter(requirement);
+  const text = rateFormatter(requirement);
   return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;
 }
 
 /** @param {Pick<Requirement, 'rateUnit'>} requirement @returns {(perSecond: number) => string} in its unit */
-export function rateTexter({ rateUnit = 's' }) {
+export function rateFormatter({ rateUnit = 's' }) {
   return (perSecond) => {
     const rate = perSecond * SECONDS[rateUnit];
     const digits = rate >= 100 ? String(Math.round(rate)) : String(Number(rate.toPrecision(3)));

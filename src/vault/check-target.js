@@ -8,10 +8,10 @@ import { redact } from './redact.js';
 
 /**
  * @param {VaultClient} client
- * @param {{namespace?: string | null, isStandbyFine?: boolean}} [options] `namespace` of the run; `isStandbyFine`:
+ * @param {{namespace?: string | null, acceptsStandby?: boolean}} [options] `namespace` of the run; `acceptsStandby`:
  *   accepts a standby that forwards requests, because nothing is measured
  */
-export async function checkHealth(client, { namespace = null, isStandbyFine = false } = {}) {
+export async function checkHealth(client, { namespace = null, acceptsStandby = false } = {}) {
   const { origin } = client;
   const { status, json } = await client.health();
   if (status >= 300 && status < 400) throw notVault(origin, 'redirects /v1/sys/health');
@@ -24,7 +24,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
   if (json.sealed) throw refusal('vault_sealed', origin, 'requests');
   if (status === 472 || json.replication_dr_mode === 'secondary')
     throw refusal('vault_dr_secondary', origin, 'requests');
-  if (json.standby && !json.performance_standby && !isStandbyFine) {
+  if (json.standby && !json.performance_standby && !acceptsStandby) {
     const message = `${origin} is a standby node, which forwards requests: the run would measure two nodes.`;
     throw targetError('vault_standby', message, `${ACTIVE} See vault operator members.`);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
-import { hideToken } from '../common/visible-text.js';
+import { redactToken } from '../common/sanitize.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
 
@@ -56,7 +56,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
  * @returns {string} the same token: valid in an HTTP header
  */
 export function checkToken(token, source) {
-  hideToken(token);
+  redactToken(token);
   if (isVisible(token)) return token;
   const message = `The token in ${source} contains white space or a character that is not allowed.`;
   throw usageError('bad_token', message, 'Set it again without quotes or line breaks.');

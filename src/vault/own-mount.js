@@ -40,7 +40,7 @@ export function isOwnMount({ path, description }) {
  * @param {Record<string, unknown>} [settings] in addition to its type
  * @returns {Promise<string>} its path; of an auth method, below `auth/`
  */
-export async function makeOwnMount(context, kind, type, settings = {}) {
+export async function createOwnMount(context, kind, type, settings = {}) {
   const { client, onEnd } = context;
   // 64 random bits. If the name is taken, Vault refuses it, and nothing is removed.
   const path = `${PREFIX}-${type}-${randomBytes(8).toString('hex')}`;
@@ -56,7 +56,7 @@ export async function makeOwnMount(context, kind, type, settings = {}) {
     const { noun, rights } = KINDS[kind];
     const message = `The run's own ${noun} (${type}) cannot be mounted: ${error.message}`;
     const remedy = `The token needs ${rights} on sys/${kind}/${PREFIX}-*.`;
-    throw targetError('cannot_make_mount', message, remedy, error);
+    throw targetError('cannot_create_mount', message, remedy, error);
   }
   return path;
 }
@@ -68,11 +68,11 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}.`;
   const removed = client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
-  await orLeft(removed, 'mount_left', mount, remedy).finally(() => clearTimeout(slow));
+  await orReportLeftover(removed, 'mount_left_behind', mount, remedy).finally(() => clearTimeout(slow));
 }
 
 /** @param {Promise<unknown>} removed @param {string} code @param {string} item of the error @param {string} remedy */
-export async function orLeft(removed, code, item, remedy) {
+export async function orReportLeftover(removed, code, item, remedy) {
   await removed.catch((error) => {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(code, `Left behind: ${item}, which could not be removed (${why}).`, remedy, error);

@@ -20,40 +20,41 @@ import {
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
-/** @typedef {{reported: Histogram, own: Histogram}} Times one series; `own`: minus the tool's part */
+/** @typedef {{reported: Histogram, target: Histogram}} Times one series; `target`: minus the tool's part */
 /**
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
- * @typedef {object} Lost
+ * @typedef {object} ErrorsInBar
  * @property {number} count in addition to the requests in the histograms
- * @property {number} own upper bound of the losses that the tool caused: excluded from the better end of the bar
+ * @property {number} tool upper bound of the losses that the tool caused: excluded from the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
-/** @type {Lost} */
-const NONE_LOST = Object.freeze({ count: 0, own: 0, as: 'slow' });
+/** @type {ErrorsInBar} */
+const NONE_LOST = Object.freeze({ count: 0, tool: 0, as: 'slow' });
 
 /**
- * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {Lost} [lost]
+ * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {ErrorsInBar} [lost]
  * @returns {ValueBar} `value` is Infinity if it falls on a lost request; `high` also with too few requests
  */
-export function percentileBar({ reported, own }, quantile, lost = NONE_LOST) {
-  const better = { ...lost, count: lost.count - lost.own };
+export function percentileBar({ reported, target }, quantile, lost = NONE_LOST) {
+  const better = { ...lost, count: lost.count - lost.tool };
   const [lowLost, highLost] = lost.as === 'slow' ? [better, lost] : [lost, better];
-  const lowCount = own.totalCount + lowLost.count;
+  const lowCount = target.totalCount + lowLost.count;
   const highCount = reported.totalCount + highLost.count;
   const n = reported.totalCount + lost.count;
   const value = valueAmong(lost, reported, quantileRank(n, quantile), valueAtRank);
-  const ownMs = lowCount === 0 ? 0 : valueAmong(lowLost, own, quantileRank(lowCount, quantile), valueAtRank);
+  const targetMs =
+    lowCount === 0 ? 0 : valueAmong(lowLost, target, quantileRank(lowCount, quantile), valueAtRank);
   const [lower, upper] = [lowerRank(lowCount, quantile), upperRank(highCount, quantile)];
   const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highLost, reported, upper, valueAtRank);
-  const low = lower === null ? 0 : valueAmong(lowLost, own, lower, lowestAtRank);
-  return { value, low: Math.min(low, high), high, tool: toolPart(value, ownMs) };
+  const low = lower === null ? 0 : valueAmong(lowLost, target, lower, lowestAtRank);
+  return { value, low: Math.min(low, high), high, tool: toolPart(value, targetMs) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} ownMs minus the tool's part */
-const toolPart = (value, ownMs) => (Number.isFinite(value) ? Math.max(0, value - ownMs) : 0);
+/** @param {number} value as reported; Infinity: lost @param {number} targetMs minus the tool's part */
+const toolPart = (value, targetMs) => (Number.isFinite(value) ? Math.max(0, value - targetMs) : 0);
 
-/** @param {Lost} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
+/** @param {ErrorsInBar} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
@@ -63,22 +64,28 @@ function valueAmong({ count, as }, histogram, rank, at) {
 export const MIN_FOR_MEAN = 30;
 
 /** Bar of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
-export function meanBar({ reported, own }) {
+export function meanBar({ reported, target }) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
-  const ownMean = Math.min(mean, meanOf(own));
-  if (n < MIN_FOR_MEAN) return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - ownMean };
+  const targetMean = Math.min(mean, meanOf(target));
+  if (n < MIN_FOR_MEAN)
+    return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - targetMean };
   const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
-  return { value: mean, low: Math.max(0, ownMean - sampling), high: mean + sampling, tool: mean - ownMean };
+  return {
+    value: mean,
+    low: Math.max(0, targetMean - sampling),
+    high: mean + sampling,
+    tool: mean - targetMean,
+  };
 }
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
-export function extremeBar({ reported, own }, which) {
+export function extremeBar({ reported, target }, which) {
   const at = (/** @type {Histogram} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
   const high = at(reported);
-  const low = Math.min(high, lowestAtRank(own, which === 'max' ? own.totalCount : 1));
-  return { value: high, low, high, tool: toolPart(high, at(own)) };
+  const low = Math.min(high, lowestAtRank(target, which === 'max' ? target.totalCount : 1));
+  return { value: high, low, high, tool: toolPart(high, at(target)) };
 }
 
 /** Fewer requests that were all served do not prove that more would be. */

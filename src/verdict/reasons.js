@@ -22,7 +22,7 @@ const [IDLE, PRESSURE] = [0.05, 0.5];
 /** A backlog grows if each quarter's minimum exceeds the previous one's by this factor, and by a few. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
-const [DIALLED, UNCHECKED] = [0.01, 0.5];
+const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
 
 /** @satisfies {Record<string, Find>} */
 export const REASONS = Object.freeze({
@@ -42,7 +42,7 @@ export const REASONS = Object.freeze({
   backlog_growing: backlogGrowing,
   still_changing: stillChanging,
   connection_setup({ dialled, sent }) {
-    if (sent === 0 || dialled / sent < DIALLED) return null;
+    if (sent === 0 || dialled / sent < CONNECTED_FIRST) return null;
     const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
     return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },
@@ -107,7 +107,7 @@ function notOffered(observed) {
 function busyMachine(observed) {
   const { response, ownResponse, targetIsLocal, machine } = observed;
   if (response.totalCount === 0) return null;
-  const { value, tool } = percentileBar({ reported: response, own: ownResponse }, 0.99);
+  const { value, tool } = percentileBar({ reported: response, target: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
   if (!isLate && !isFull) return null;

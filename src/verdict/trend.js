@@ -1,6 +1,6 @@
 /** Tests whether a series of figures, one per second, drifts. Robust against outliers and ties. */
 import { median } from '../common/sums.js';
-import { isEven, stagesOf } from '../plan/stages.js';
+import { isConstant, stagesOf } from '../plan/stages.js';
 import { normalUpperTail } from './statistics.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
@@ -73,7 +73,7 @@ export function findDrift(values, limit = 0) {
 export function driftsOf(load, { windowMs }, seconds) {
   const stages = stagesOf(load).flatMap(({ name, startMs, endMs }, i) =>
     // Its first second still has responses to requests of the stage before.
-    isEven(load, i)
+    isConstant(load, i)
       ? { first: Math.ceil(startMs / 1000) + (i === 0 ? 0 : 1), endMs, name: { stage: name } }
       : [],
   );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { isAccurate } from '../../src/campaigns/calibrate/accurate-rate.js';
+import { meetsLimits } from '../../src/campaigns/calibrate/accurate-rate.js';
 import { assertNoStack, runCli, scratch, startCli } from './support.js';
 
 /** @import { Calibration } from '../../src/campaigns/calibrate/calibrate.js' */
@@ -30,7 +30,7 @@ function assertNoLess(whole, part) {
 }
 
 /** Not a figure of this depends on how fast the machine is. @param {Calibration} found */
-function assertAgrees({ settings, delays, lateness, peak, honestRate, summary }) {
+function assertAgrees({ settings, delays, lateness, peak, accurateRate, summary }) {
   assert.deepEqual(
     delays.map(({ delayMs }) => delayMs),
     [0.2, 1, 10],
@@ -56,20 +56,20 @@ function assertAgrees({ settings, delays, lateness, peak, honestRate, summary })
     for (const key of /** @type {const} */ (['p50', 'p99', 'max'])) assertNoLess(seenMs[key], ownMs[key]);
   }
   assert.ok(peak.perSecond > 0 && peak.checkedShare >= 0 && peak.checkedShare <= 1);
-  const { ratePerSecond, brokenAtPerSecond, limits, tries } = honestRate;
+  const { ratePerSecond, failedAtPerSecond, limits, tries } = accurateRate;
   for (const one of tries) {
-    assert.equal(one.honest, isAccurate(one, limits.latenessP99Ms));
+    assert.equal(one.isAccurate, meetsLimits(one, limits.latenessP99Ms));
     assertQuantiles(one.latenessMs, one.samples);
     assert.ok(one.samples <= one.planned);
     assert.ok(one.ratePerSecond * one.delayMs <= settings.concurrency * 500.5, 'half of the connections');
   }
-  const honest = tries.filter((one) => one.honest).map((one) => one.ratePerSecond);
-  assert.equal(ratePerSecond, honest.length === 0 ? null : Math.max(...honest));
-  if (brokenAtPerSecond !== null) {
-    const failures = tries.filter((one) => one.ratePerSecond === brokenAtPerSecond);
+  const isAccurate = tries.filter((one) => one.isAccurate).map((one) => one.ratePerSecond);
+  assert.equal(ratePerSecond, isAccurate.length === 0 ? null : Math.max(...isAccurate));
+  if (failedAtPerSecond !== null) {
+    const failures = tries.filter((one) => one.ratePerSecond === failedAtPerSecond);
     assert.ok(failures.length >= 2, 'again at once');
-    assert.ok(failures.every((one) => !one.honest));
-    assert.ok(brokenAtPerSecond > Number(ratePerSecond));
+    assert.ok(failures.every((one) => !one.isAccurate));
+    assert.ok(failedAtPerSecond > Number(ratePerSecond));
   }
   assert.ok(summary.limits.length > 0 && summary.remedies.length > 0);
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 import { compareGroups } from '../../src/result/comparison/compare.js';
 import { validateComparison } from '../../src/result/comparison/comparison-schema.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../result/runs.js';
 import { assertNoStack, assertRefused, scratch, startBatch } from './support.js';
 
@@ -30,7 +30,7 @@ const STOPPED = files('stopped', [1, 2], 200, { interrupted: true });
 const SET = file(
   'set.json',
   JSON.stringify(
-    makeRunSet(
+    createRunSet(
       'set',
       slower(1.1).map((factor, i) => runOf(factor, 1 + 2 * i)),
     ),

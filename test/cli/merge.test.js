@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { syntheticParts, syntheticRun, withoutBars } from '../synthetic-run.js';
 import { assertRefused, rightResult, scratch, startBatch } from './support.js';
 
@@ -119,7 +119,7 @@ describe('merge rejects, in one line:', () => {
     ],
     [
       'a set of runs',
-      [file('set.json', makeRunSet('nightly', [syntheticRun({ load: LOAD })]))],
+      [file('set.json', createRunSet('nightly', [syntheticRun({ load: LOAD })]))],
       /set\.json is not the result of one run\. Use a file that vault-pki-load wrote with --out FILE\.json\./,
     ],
     [

@@ -5,7 +5,7 @@ import { remarksOf } from '../../src/campaigns/scenario/scenario-steps.js';
 import { withRemarks } from '../../src/cli/output.js';
 import { renderDocument } from '../../src/report/index.js';
 import { parseDocument } from '../../src/result/read-document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { runOf } from '../result/runs.js';
 import { mixedRun, scenarioOf } from '../result/scenario-sample.js';
@@ -24,7 +24,7 @@ test('a step whose requirements are all judged has no remarks', () => {
 /** @type {Record<string, () => Document | Promise<Document>>} */
 const DOCUMENTS = {
   'a result': () => runOf(1, 0),
-  'a set of runs': () => makeRunSet('n', [runOf(1, 0), runOf(1.1, 2)]),
+  'a set of runs': () => createRunSet('n', [runOf(1, 0), runOf(1.1, 2)]),
   'the result of a scenario': () => scenarioOf({ one: [mixedRun(1, 0)], two: [mixedRun(1, 1)] }),
   'a search': () => sampleSearch(),
 };

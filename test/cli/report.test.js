@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { reporters } from '../../src/report/index.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../result/runs.js';
 import { openLoad, sampleResult, spread } from '../result/sample.js';
 import { syntheticParts } from '../synthetic-run.js';
@@ -63,7 +63,7 @@ describe('report', { concurrency: 2 }, () => {
 
   test('several results: one set, including the runs of sets', async () => {
     const [one, two, three, four] = [0, 1, 2, 3].map((minute) => runOf(1 + minute / 100, minute));
-    const set = JSON.stringify(makeRunSet('before', [three, four]));
+    const set = JSON.stringify(createRunSet('before', [three, four]));
     const files = [
       path('run-1.json', JSON.stringify(one)),
       path('run-2.json', JSON.stringify(two)),

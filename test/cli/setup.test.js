@@ -54,7 +54,7 @@ describe('a target that cannot be reached', () => {
       name: 'ci-1',
       url: env.VAULT_ADDR,
       namespace: null,
-      made: [],
+      created: [],
       existing: [],
     });
     assert.match(error.message, /refused the connection/);
@@ -186,7 +186,7 @@ describe('on a slow Vault', () => {
       ),
       stderr,
     );
-    const { made, error } = JSON.parse(stdout);
+    const { created: made, error } = JSON.parse(stdout);
     assert.deepEqual(made, [
       { kind: 'mount', path: 'load-root', type: 'pki' },
       { kind: 'mount', path: 'load-int', type: 'pki', uncertain: true },
@@ -208,7 +208,7 @@ describe('on a slow Vault', () => {
       stderr,
       /^vault-pki-load: Interrupted before the response to DELETE sys\/mounts\/load-root\.$/m,
     );
-    const { gone, left, error } = JSON.parse(stdout);
+    const { removed: gone, remaining: left, error } = JSON.parse(stdout);
     assert.deepEqual(
       [gone.map((/** @type {any} */ one) => one.path), left, error.code],
       [['load-int'], [], 'cut_off'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { EXIT, PkiLoadError, targetError, unpackError, usageError } from '../../src/common/errors.js';
+import { EXIT, PkiLoadError, restoreErrorClass, targetError, usageError } from '../../src/common/errors.js';
 
 test('exit codes are stable', () => {
   assert.deepEqual(
@@ -57,9 +57,10 @@ test('an error from a worker has its class again', async () => {
   const code = `throw Object.assign(new Error('Sealed.'), { name: 'PkiLoadError', code: 'sealed', exitCode: 2, remedy: 'Unseal.' })`;
   const [thrown] = await once(new Worker(code, { eval: true }), 'error').catch((error) => [error]);
   assert.ok(!(thrown instanceof PkiLoadError));
-  const error = unpackError(thrown);
+  const error = restoreErrorClass(thrown);
   assert.ok(error instanceof PkiLoadError);
   assert.equal(error.full, 'Sealed. Unseal.');
   assert.deepEqual([error.code, error.exitCode], ['sealed', 2]);
-  for (const other of [new TypeError('x is not a function'), 'text']) assert.equal(unpackError(other), other);
+  for (const other of [new TypeError('x is not a function'), 'text'])
+    assert.equal(restoreErrorClass(other), other);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { fileFault } from '../../src/common/whole-file.js';
+import { describeWriteError } from '../../src/common/atomic-write.js';
 
 const HERE = fileURLToPath(import.meta.url);
 
@@ -23,7 +23,7 @@ const TABLE = [
 ];
 for (const [what, path, code, why, remedy] of TABLE) {
   test(`${what} (${code})`, () => {
-    const fault = fileFault(path, Object.assign(new Error(), { code }));
+    const fault = describeWriteError(path, Object.assign(new Error(), { code }));
     assert.match(fault.why, why);
     assert.match(fault.remedy, remedy);
     assert.match(fault.remedy, /\.$/);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { later } from '../../src/common/stop.js';
+import { delayedSignal } from '../../src/common/stop.js';
 
 test('a later signal is aborted this long after the first, or never', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const early = new AbortController();
-  const waits = [later(early.signal, 5000), later(undefined, 5000)];
+  const waits = [delayedSignal(early.signal, 5000), delayedSignal(undefined, 5000)];
   const aborted = () => waits.map(({ signal }) => signal.aborted);
   t.mock.timers.tick(60_000);
   assert.deepEqual(aborted(), [false, false]);
@@ -19,6 +19,6 @@ test('a later signal is aborted this long after the first, or never', (t) => {
 
 test('a later signal that is no longer needed leaves no listener, as many runs share the first', () => {
   const first = new AbortController();
-  for (let run = 0; run < 20; run++) later(first.signal, 5000).close();
+  for (let run = 0; run < 20; run++) delayedSignal(first.signal, 5000).close();
   assert.deepEqual(getEventListeners(first.signal, 'abort'), []);
 });

@@ -52,7 +52,7 @@ function begin() {
     connections: Array.from({ length: SLOTS }, () => connectionIn(time)),
     request: () => ({ method: 'POST', path: '/', headers: {}, body: null }),
     timeoutMs: 1000,
-    restAfterFailedConnect: false,
+    backOffAfterFailedConnect: false,
     onDone(slot, { done, failure, status, body }) {
       const { index, intended, sent } = slot;
       if (sent !== schedule.dueMs(index)) seen.late++;
@@ -63,9 +63,9 @@ function begin() {
         intended,
         sent,
         done,
-        lag: 0,
+        sendLateMs: 0,
         carried: 0,
-        late: 0,
+        readLateMs: 0,
         failure,
         status,
         body,

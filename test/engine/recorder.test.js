@@ -17,7 +17,7 @@ function shape(packed) {
 describe('a recorder', () => {
   test('records response, service and send lag separately, by outcome', () => {
     const { recorder } = setUp();
-    recorder.record(sample(100, 103, 'good', { sent: 101, lag: 0.5 }));
+    recorder.record(sample(100, 103, 'good', { sent: 101, sendLateMs: 0.5 }));
     recorder.record(sample(100, 120, 'refused', { sent: 110 }));
     const { operations, lag } = recorder.finish();
     const { good, refused } = operations[0].outcomes;
@@ -72,18 +72,18 @@ describe('a recorder', () => {
   });
 
   for (const [what, { due, sent, ...late }, expected] of /** @type {const} */ ([
-    ['on time', { due: 1500, sent: 1500, lag: 0 }, { second: 0, tenth: 0 }],
-    ['by half a tenth of a second', { due: 1500, sent: 1550, lag: 50 }, { second: 0.05, tenth: 0.5 }],
-    ['by half a second', { due: 1500, sent: 2000, lag: 500 }, { second: 0.5, tenth: 1 }],
-    ['by two seconds', { due: 1500, sent: 3500, lag: 2000 }, { second: 1, tenth: 1 }],
+    ['on time', { due: 1500, sent: 1500, sendLateMs: 0 }, { second: 0, tenth: 0 }],
+    ['by half a tenth of a second', { due: 1500, sent: 1550, sendLateMs: 50 }, { second: 0.05, tenth: 0.5 }],
+    ['by half a second', { due: 1500, sent: 2000, sendLateMs: 500 }, { second: 0.5, tenth: 1 }],
+    ['by two seconds', { due: 1500, sent: 3500, sendLateMs: 2000 }, { second: 1, tenth: 1 }],
     ['by the wait for a late request', { due: 1500, sent: 1550, carried: 50 }, { second: 0.05, tenth: 0.5 }],
-    ['not by the wait for the target', { due: 1500, sent: 4010, lag: 0 }, { second: 0, tenth: 0 }],
+    ['not by the wait for the target', { due: 1500, sent: 4010, sendLateMs: 0 }, { second: 0, tenth: 0 }],
     [
       'not if the wait was longer anyway',
-      { due: 1500, sent: 4010, lag: 9, carried: 500 },
+      { due: 1500, sent: 4010, sendLateMs: 9, carried: 500 },
       { second: 0, tenth: 0 },
     ],
-    ['not in the warm-up', { due: 999, sent: 1001, lag: 2 }, { second: 0, tenth: 0 }],
+    ['not in the warm-up', { due: 999, sent: 1001, sendLateMs: 2 }, { second: 0, tenth: 0 }],
   ])) {
     test(`counts displaced requests: ${what}`, () => {
       const { recorder } = setUp({ warmupMs: 1000 });

@@ -39,7 +39,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, p
     connections,
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
-    restAfterFailedConnect: rest,
+    backOffAfterFailedConnect: rest,
     onDone({ connection, index, intended, handed, sent, dueToStart }, { done: at, failure, status, body }) {
       lags.push(handed - dueToStart);
       const slot = connections.indexOf(/** @type {any} */ (connection));
@@ -176,7 +176,7 @@ describe('a slot', () => {
         connections: [connection],
         request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
         timeoutMs,
-        restAfterFailedConnect: false,
+        backOffAfterFailedConnect: false,
         onDone: (_slot, { failure }) => resolve(failure),
         onFree: () => clearInterval(expiry),
       });

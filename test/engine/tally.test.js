@@ -35,7 +35,7 @@ const samples = fc
         shard,
         sample: sample(intended, intended + lag + service, result, {
           sent: intended + lag,
-          lag,
+          sendLateMs: lag,
           operation,
           body: typeof result === 'string' && result !== '' ? Buffer.from(result) : null,
         }),

@@ -33,7 +33,7 @@ const BEHAVIOURS = {
   'a redirect': [write('HTTP/1.1 307 T\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n'), 307, true],
   'an error with a body': [write('HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\n{}'), 503, true],
   'the largest body that is read': [write(whole(Buffer.alloc(MAX_BODY_BYTES, 'x'))), 200, true],
-  'a body one byte longer': [write(whole(Buffer.alloc(MAX_BODY_BYTES + 1))), 'answer_too_large', false],
+  'a body one byte longer': [write(whole(Buffer.alloc(MAX_BODY_BYTES + 1))), 'response_too_large', false],
   'HTTP/1.0 and a close': [end('HTTP/1.0 200 OK\r\n\r\nhello'), 200, false],
   'an announced close': [end(whole('hello', 'Connection: close\r\n')), 200, false],
   'two answers to one request': [write(Buffer.concat([whole('hello'), whole('more')])), 200, false],

@@ -77,16 +77,16 @@ for (const [what, given, code, headersSeen] of table) {
   });
 }
 
-test('the meaning of answer_too_large states the limit', () => {
+test('the meaning of response_too_large states the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;
   assert.equal(
-    TRANSPORT_MEANINGS.answer_too_large,
+    TRANSPORT_MEANINGS.response_too_large,
     `the target sent a response larger than this tool accepts (${limit} under load)`,
   );
 });
 
 test('every code is tested above, or with a real server in request.test.js', () => {
-  const elsewhere = ['certificate_not_yet_valid', 'no_answer', 'answer_too_large'];
+  const elsewhere = ['certificate_not_yet_valid', 'no_response', 'response_too_large'];
   const tested = new Set([...table.map(([, , code]) => code), ...elsewhere]);
   assert.deepEqual(
     TRANSPORT_CODES.filter((code) => !tested.has(code)),

@@ -149,10 +149,10 @@ const LENGTHS = [
   ['2^64', lengths('Content-Length: 18446744073709551616'), 'bad_http'],
   ['2^53', lengths(`Content-Length: ${2 ** 53 - 1}`), 'bad_http'],
   ['10,000 digits', lengths(`Content-Length: ${'9'.repeat(10_000)}`), 'bad_http'],
-  ['1 TB', lengths('Content-Length: 1000000000000'), 'answer_too_large'],
+  ['1 TB', lengths('Content-Length: 1000000000000'), 'response_too_large'],
   ['the largest body', `${OK}Content-Length: ${MAX_BODY_BYTES}\r\n\r\n${'x'.repeat(MAX_BODY_BYTES)}`, 200],
-  ['one byte more', `${OK}Content-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n`, 'answer_too_large'],
-  ['a body without end, of no length', flood(`${OK}\r\n`, Buffer.alloc(65_536, 'x')), 'answer_too_large'],
+  ['one byte more', `${OK}Content-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n`, 'response_too_large'],
+  ['a body without end, of no length', flood(`${OK}\r\n`, Buffer.alloc(65_536, 'x')), 'response_too_large'],
   ['NUL bytes in the body', `${OK}Content-Length: 3\r\n\r\n\0\0\0`, 200, '\0\0\0'],
   ['204 with a body', 'HTTP/1.1 204 N\r\nContent-Length: 5\r\n\r\nabcde', 204, ''],
   ['304 with a body', 'HTTP/1.1 304 N\r\nContent-Length: 5\r\n\r\nabcde', 304, ''],
@@ -183,7 +183,7 @@ const CHUNKS = [
   ['a NUL byte in an extension', `${CHUNKED}2;\0\r\nok\r\n${LAST}`, 'bad_http'],
   ['a size of 2^32', `${CHUNKED}100000000\r\n`, 'bad_http'],
   ['a size of 2^64 + 2', `${CHUNKED}10000000000000002\r\nok\r\n${LAST}`, 'bad_http'],
-  ['a size of 4 GB', flood(`${CHUNKED}ffffffff\r\n`, Buffer.alloc(65_536, 'x')), 'answer_too_large'],
+  ['a size of 4 GB', flood(`${CHUNKED}ffffffff\r\n`, Buffer.alloc(65_536, 'x')), 'response_too_large'],
   ['a negative size', `${CHUNKED}-2\r\nok\r\n${LAST}`, 'bad_http'],
   ['0x2', `${CHUNKED}0x2\r\nok\r\n${LAST}`, 'bad_http'],
   ['no size', `${CHUNKED}\r\nok\r\n${LAST}`, 'bad_http'],
@@ -196,7 +196,7 @@ const CHUNKS = [
   [
     'chunks of a byte, 2 MB of them',
     `${CHUNKED}${'1\r\nx\r\n'.repeat(MAX_BODY_BYTES + 1)}`,
-    'answer_too_large',
+    'response_too_large',
   ],
   ['a trailer', `${CHUNKED}0\r\nA: b\r\n\r\n`, 200, ''],
   ['a length in the trailer', `${CHUNKED}0\r\nContent-Length: 5\r\n\r\n`, 200, ''],
@@ -251,7 +251,7 @@ const TLS_ROWS = [
   ['a cut in the head', OK, 'cut', 'connection_reset'],
   ['a cut before anything', '', 'cut', 'connection_reset'],
   ['no HTTP', 'SSH-2.0\r\n', 'stay', 'bad_http'],
-  ['a body of 4 GB', `${OK}Content-Length: 4294967296\r\n\r\n`, 'stay', 'answer_too_large'],
+  ['a body of 4 GB', `${OK}Content-Length: 4294967296\r\n\r\n`, 'stay', 'response_too_large'],
 ];
 
 /** OpenSSL 3.0 has the same error for a record that is too long as for bytes that are no TLS. @type {Outcome} */

@@ -75,7 +75,7 @@ describe('a request', () => {
     ['garbage', 'this is not HTTP\r\n\r\n', 'bad_http'],
     ['a chunk without a length', `${CHUNKED}zz\r\n`, 'bad_http'],
     ['another protocol', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'bad_http'],
-    ['more than 8 MiB', whole(Buffer.alloc(8 * 1024 * 1024 + 1)), 'answer_too_large'],
+    ['more than 8 MiB', whole(Buffer.alloc(8 * 1024 * 1024 + 1)), 'response_too_large'],
     ['a TLS alert', '\x15\x03\x01\x00\x02\x02\x46', toTls],
     ["Go's page", page('Client sent an HTTP request to an HTTPS server.\n'), toTls],
     ["nginx's page", page('<title>400 The plain HTTP request was sent to HTTPS port</title>'), toTls],
@@ -102,9 +102,9 @@ describe('a request', () => {
     ['chunks of a byte with extensions', CHUNKED, '1;xxxxxxxxx\r\nx\r\n'],
     ['early hints', '', 'HTTP/1.1 103 E\r\n\r\n'],
   ]) {
-    test(`${what} without end: answer_too_large`, async () => {
+    test(`${what} without end: response_too_large`, async () => {
       server.state.behave = endless(head, part);
-      await assertFails(ask(server.origin), 'answer_too_large');
+      await assertFails(ask(server.origin), 'response_too_large');
     });
   }
 
@@ -125,7 +125,7 @@ describe('a request', () => {
   test('a silent server times out, in the head and in the body', async () => {
     for (const bytes of ['', `${OK}Content-Length: 5\r\n\r\nhel`]) {
       server.state.behave = (socket) => socket.write(bytes);
-      await assertFails(ask(server.origin, { timeoutMs: 100 }), 'no_answer');
+      await assertFails(ask(server.origin, { timeoutMs: 100 }), 'no_response');
     }
   });
 

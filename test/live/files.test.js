@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFiles } from '../../src/live/files.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { scratch } from '../cli/support.js';
 import { runOf } from '../result/runs.js';
 import { sampleResult } from '../result/sample.js';
@@ -128,7 +128,7 @@ describe('files during a run', () => {
     for (const run of over) files.add(run);
     const current = runOf(1, 2, { unfinished: true });
     files.write(current);
-    assert.deepEqual(under[0].document, makeRunSet('a set', [...over, current]));
+    assert.deepEqual(under[0].document, createRunSet('a set', [...over, current]));
     assert.deepEqual(under[0].document.summary.used, ['run 1']);
   });
 

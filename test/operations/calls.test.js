@@ -59,13 +59,13 @@ describe('approle-login', () => {
       row('an empty token', { client_token: '' }, 'no_token'),
       row('a token that is a number', { client_token: 5 }, 'no_token'),
       row('no accessor', { accessor: '' }, 'no_accessor'),
-      row('more policies', { policies: ['default', 'root'] }, 'other_token'),
-      row('other policies', { policies: ['root'] }, 'other_token'),
-      row('no policies', { policies: undefined }, 'other_token'),
-      row('another type', { token_type: 'batch' }, 'other_token'),
-      row('a longer lease', { lease_duration: 61 }, 'other_lease'),
-      row('a shorter lease', { lease_duration: 59 }, 'other_lease'),
-      row('no lease', { lease_duration: undefined }, 'other_lease'),
+      row('more policies', { policies: ['default', 'root'] }, 'wrong_token'),
+      row('other policies', { policies: ['root'] }, 'wrong_token'),
+      row('no policies', { policies: undefined }, 'wrong_token'),
+      row('another type', { token_type: 'batch' }, 'wrong_token'),
+      row('a longer lease', { lease_duration: 61 }, 'wrong_lifetime'),
+      row('a shorter lease', { lease_duration: 59 }, 'wrong_lifetime'),
+      row('no lease', { lease_duration: undefined }, 'wrong_lifetime'),
       ...REFUSALS,
     ];
     assertAllSeen(
@@ -78,7 +78,7 @@ describe('approle-login', () => {
     const classify = login.createClassifier(planOf(login, { tokenTtl: '1m', tokenType: 'batch' }), CALL);
     const good = { good: ['logged_in'] };
     assertRow(classify, row('a batch token', { token_type: 'batch', accessor: '' }, 'logged_in'), good);
-    assertRow(classify, row('a service token', {}, 'other_token'), good);
+    assertRow(classify, row('a service token', {}, 'wrong_token'), good);
   });
 });
 
@@ -93,9 +93,9 @@ test('token-lookup: the token that was sent, with its policies', () => {
   /** @type {Row[]} */
   const rows = [
     ['it', 200, { data: { id: 'a-token', policies: ['root'] } }, 'looked_up'],
-    ['another', 200, { data: { id: 'b-token', policies: ['root'] } }, 'other_token'],
-    ['without policies', 200, { data: { id: 'a-token' } }, 'other_token'],
-    ['nothing', 200, { data: null }, 'other_token'],
+    ['another', 200, { data: { id: 'b-token', policies: ['root'] } }, 'wrong_token'],
+    ['without policies', 200, { data: { id: 'a-token' } }, 'wrong_token'],
+    ['nothing', 200, { data: null }, 'wrong_token'],
     ...REFUSALS,
   ];
   assertAllSeen(
@@ -111,9 +111,9 @@ test('health: by status and by body', () => {
   /** @type {Row[]} */
   const rows = [
     ['active', 200, active, 'active'],
-    ['200, but sealed', 200, other, 'not_health'],
-    ['200, but something else', 200, {}, 'not_health'],
-    ['200, but a standby', 200, standby, 'not_health'],
+    ['200, but sealed', 200, other, 'status_mismatch'],
+    ['200, but something else', 200, {}, 'status_mismatch'],
+    ['200, but a standby', 200, standby, 'status_mismatch'],
     ['standby', 429, standby, 'standby'],
     ['disaster recovery', 472, { ...active, replication_dr_mode: 'secondary' }, 'standby'],
     ['performance standby', 473, { ...active, performance_standby: true }, 'standby'],
@@ -130,8 +130,8 @@ test('health: by status and by body', () => {
   /** @type {Row[]} */
   const notStandby = [
     ['a rate limit', 429, '<html>', 'not_json'],
-    ['429, but active', 429, active, 'not_health'],
-    ['473, but sealed', 473, { ...standby, sealed: true }, 'not_health'],
+    ['429, but active', 429, active, 'status_mismatch'],
+    ['473, but sealed', 473, { ...standby, sealed: true }, 'status_mismatch'],
     ['472 and errors', 472, { errors: ['x'] }, 'error_body'],
   ];
   for (const one of [...rows, ...notStandby]) assertRow(lenient, one, { good: ['active', 'standby'] });
@@ -148,8 +148,8 @@ describe('http', () => {
     const rows = [
       ['status and text', 403, { errors: ['permission denied'] }, 'expected'],
       ['the other status', 200, 'denied', 'expected'],
-      ['another status', 404, 'denied', 'other_status'],
-      ['another text', 403, 'no', 'other_body'],
+      ['another status', 404, 'denied', 'unexpected_status'],
+      ['another text', 403, 'no', 'unexpected_body'],
     ];
     assertAllSeen(
       http,
@@ -160,7 +160,7 @@ describe('http', () => {
   test('a response without its body is judged by its status where that is enough', () => {
     /** @type {[string, Record<string, unknown>, number, string | undefined][]} sentence, options, status, outcome, where it tells */
     const rows = [
-      ['a 200 fails if a refusal is expected', { status: '403' }, 200, 'other_status'],
+      ['a 200 fails if a refusal is expected', { status: '403' }, 200, 'unexpected_status'],
       ['the expected refusal passes', { status: '403' }, 403, 'expected'],
       ['a 200 without an expected text needs no body', {}, 200, 'expected'],
       ['a 200 with an expected text needs its body', { contains: 'x' }, 200, undefined],
@@ -170,7 +170,7 @@ describe('http', () => {
         403,
         undefined,
       ],
-      ['another status fails regardless of the body', { contains: 'x' }, 204, 'other_status'],
+      ['another status fails regardless of the body', { contains: 'x' }, 204, 'unexpected_status'],
     ];
     for (const [sentence, given, status, outcome] of rows) {
       const { byStatus } = http.createClassifier(planOf(http, given), fixture);

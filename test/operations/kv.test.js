@@ -63,10 +63,10 @@ test('kv-read: only the complete secret that was written passes', () => {
   /** @type {Row[]} */
   const second = [
     ['the secret that was written', 200, { data: { data: { value: right } } }, 'read'],
-    ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'other_secret'],
-    ['a truncated secret', 200, { data: { data: { value: right.slice(0, -4) } } }, 'other_secret'],
-    ['the format of version 1', 200, { data: { value: right } }, 'other_secret'],
-    ['no data', 200, { data: null }, 'other_secret'],
+    ['another secret', 200, { data: { data: { value: secretValue(1, 2, 40) } } }, 'wrong_secret'],
+    ['a truncated secret', 200, { data: { data: { value: right.slice(0, -4) } } }, 'wrong_secret'],
+    ['the format of version 1', 200, { data: { value: right } }, 'wrong_secret'],
+    ['no data', 200, { data: null }, 'wrong_secret'],
     ...REFUSALS,
   ];
   const classify = read.createClassifier(plan, V2);

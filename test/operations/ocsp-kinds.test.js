@@ -5,7 +5,7 @@ import { EXPECTABLE, KINDS, outcomeOf, readKinds, verdictsOf } from '../../src/o
 import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
-import { OCSP_VERDICTS } from '../../src/pki/ocsp-check.js';
+import { OCSP_OUTCOMES } from '../../src/pki/ocsp-check.js';
 import { parseCertId } from '../../src/pki/ocsp-response.js';
 import { parseSerial } from '../../src/pki/text.js';
 import { buildResponse, bytesOf, der, refusal, single } from '../pki/ocsp-builder.js';
@@ -235,7 +235,7 @@ describe('responses to each kind', () => {
       }
     }
     assert.equal(outcomeOf('revoked', 'good', false), 'revoked_but_good');
-    assert.equal(Object.keys(OCSP_VERDICTS).includes('ocsp_unauthorized'), true);
+    assert.equal(Object.keys(OCSP_OUTCOMES).includes('ocsp_unauthorized'), true);
   });
 });
 

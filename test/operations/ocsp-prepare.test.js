@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
-import { allowAddresses } from '../../src/common/listen.js';
+import { createAddressFilter } from '../../src/common/listen.js';
 import { findSubjects, prepare, probe } from '../../src/operations/ocsp-prepare.js';
 import { der, extension, oid } from '../pki/ocsp-builder.js';
 import { TestCa } from '../pki/test-ca.js';
@@ -164,14 +164,14 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
   };
   const prepared = (/** @type {(url: string) => boolean} */ mayReach, url = 'http://127.0.0.1:8200') =>
     prepare(/** @type {any} */ ({ plan: { ...plan, target: { url } }, mayReach }));
-  await assert.rejects(prepared(allowAddresses([])), {
+  await assert.rejects(prepared(createAddressFilter([])), {
     code: 'address_not_allowed',
     message:
       'The certificate names the OCSP responder http://h.example:1, an address that the scenario may not use.',
     remedy: 'To allow it, add --allow-url http://h.example:1.',
   });
   // Allowed by the user, the target itself, and not a scenario.
-  for (const allowed of [allowAddresses(['http://h.example:1']), () => true])
+  for (const allowed of [createAddressFilter(['http://h.example:1']), () => true])
     assert.equal((await prepared(allowed)).targetUrl, 'http://h.example:1/o');
   assert.equal((await prepared(() => false, 'http://h.example:1/v')).origin, 'http://h.example:1');
 });

@@ -31,7 +31,7 @@ const fixture = {
   path: '/v1/pki_int/revoke',
   headers: { 'x-vault-token': 't' },
   serials: ['1a', '2b', '3c'],
-  places: new Map([4, 7, 5_000_000_000].map((index, place) => [index, place])),
+  certificateOf: new Map([4, 7, 5_000_000_000].map((index, place) => [index, place])),
 };
 const bytes = (/** @type {unknown} */ body) =>
   Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));

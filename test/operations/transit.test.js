@@ -55,7 +55,7 @@ test('inputs that the target makes are rejected if they are invalid or too long'
     const context = { plan: given(action), client, token: 't', signal: new AbortController().signal };
     const prepared = operation.prepare(/** @type {any} */ ({ ...context, ...events }));
     if (isRight) assert.deepEqual((await prepared).prepared, [output, output]);
-    else await assert.rejects(prepared, { code: 'transit_answer', exitCode: 2 });
+    else await assert.rejects(prepared, { code: 'transit_response', exitCode: 2 });
   }
 });
 
@@ -77,8 +77,8 @@ test('responses to each action; every outcome can occur', () => {
     ],
     decrypt: [
       ['the text', 200, { data: { plaintext: text(1) } }, 'decrypted'],
-      ['another text', 200, { data: { plaintext: text(0) } }, 'other_text'],
-      ['no text', 200, { data: {} }, 'other_text'],
+      ['another text', 200, { data: { plaintext: text(0) } }, 'wrong_plaintext'],
+      ['no text', 200, { data: {} }, 'wrong_plaintext'],
     ],
     sign: [
       ['a signature of the text', 200, { data: { signature } }, 'signed'],
@@ -93,8 +93,8 @@ test('responses to each action; every outcome can occur', () => {
     ],
     verify: [
       ['good', 200, { data: { valid: true } }, 'verified'],
-      ['called bad', 200, { data: { valid: false } }, 'called_bad'],
-      ['neither', 200, { data: { valid: 'true' } }, 'called_bad'],
+      ['called bad', 200, { data: { valid: false } }, 'signature_rejected'],
+      ['neither', 200, { data: { valid: 'true' } }, 'signature_rejected'],
     ],
   };
   const good = ['encrypted', 'decrypted', 'signed', 'verified'];

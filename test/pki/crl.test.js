@@ -21,7 +21,7 @@ const TIME = Date.UTC(2026, 1, 3, 4, 5, 6);
 
 /** @type {[string, Parameters<typeof crlByHand>[1], object][]} what, parts, what is read */
 const RIGHT = [
-  ['a list without entries', {}, { revoked: 0, number: null, critical: null }],
+  ['a list without entries', {}, { revoked: 0, number: null, unknownCritical: null }],
   ['an empty list of entries, as some CAs write it', { entries: der(0x30) }, { revoked: 0 }],
   ['two entries, one with a reason', { entries: der(0x30, entry(1, reason), entry(2)) }, { revoked: 2 }],
   ['version 1', { version: null, entries: der(0x30, entry(1)) }, { revoked: 1 }],
@@ -32,33 +32,33 @@ const RIGHT = [
     { thisUpdateMs: TIME, nextUpdateMs: TIME + 1000, issuer: parseCertificate(ca.der).subject },
   ],
   ['nextUpdate as UTCTime', { nextUpdate: der(0x17, Buffer.from('260203040506Z')) }, { nextUpdateMs: TIME }],
-  ['a critical entry', { entries: der(0x30, entry(1, certIssuer)) }, { critical: '2.5.29.29' }],
+  ['a critical entry', { entries: der(0x30, entry(1, certIssuer)) }, { unknownCritical: '2.5.29.29' }],
   [
     'an entry of another issuer, not critical',
     { entries: der(0x30, entry(1, notCritical)) },
-    { critical: '2.5.29.29' },
+    { unknownCritical: '2.5.29.29' },
   ],
   [
     'a delta CRL, marked by a critical extension',
     { extensions: extensions(extension('2.5.29.27', true, bytesOf('020105'))) },
-    { critical: '2.5.29.27' },
+    { unknownCritical: '2.5.29.27' },
   ],
   [
     'a delta CRL, not critical',
     { extensions: extensions(number('020105'), extension('2.5.29.27', false, bytesOf('020105'))) },
-    { critical: '2.5.29.27' },
+    { unknownCritical: '2.5.29.27' },
   ],
   [
     'a distribution point, not critical, and an unknown critical extension',
     {
       extensions: extensions(extension('1.2.3', true, NULL), extension('2.5.29.28', false, bytesOf('3000'))),
     },
-    { critical: '2.5.29.28' },
+    { unknownCritical: '2.5.29.28' },
   ],
   [
     'an entry with an explicit non-critical extension',
     { entries: der(0x30, entry(1, der(0x30, der(0x30, bytesOf('06032a0304 010100'), der(4, NULL))))) },
-    { critical: null },
+    { unknownCritical: null },
   ],
   ['a number', { extensions: extensions(aki, number('02020080')) }, { number: bytesOf('0080') }],
 ];

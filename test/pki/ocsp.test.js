@@ -7,7 +7,7 @@ import { createAuthorities } from '../../src/dev/certificate.js';
 import { createResponder, Store } from '../../src/dev/status.js';
 import { parseCertificate, SKEW_MS } from '../../src/pki/certificate-der.js';
 import { DerError } from '../../src/pki/der.js';
-import { createOcspChecker, isOcspStatus, OCSP_VERDICTS } from '../../src/pki/ocsp-check.js';
+import { createOcspChecker, isOcspStatus, OCSP_OUTCOMES } from '../../src/pki/ocsp-check.js';
 import { buildOcspRequest, chooseOcspMethod, createCertId, ocspGetPath } from '../../src/pki/ocsp-request.js';
 import { parseCertId, parseOcspResponse } from '../../src/pki/ocsp-response.js';
 import {
@@ -274,11 +274,11 @@ test('every field of a response is read', () => {
         reason: 5,
         thisUpdate: THIS,
         nextUpdate: THIS + DAY,
-        critical: null,
+        unknownCritical: null,
       },
     ],
     nonce: NONCE,
-    critical: null,
+    unknownCritical: null,
     certs: [ca.ca.der, delegate.der],
   });
   const plain = /** @type {typeof parsed} */ (parseOcspResponse(made()));
@@ -402,6 +402,6 @@ test('the path of a GET decodes to the request; auto is GET up to 255 bytes of U
 });
 
 test('exactly three verdicts are accepted', () => {
-  const verdicts = /** @type {(keyof typeof OCSP_VERDICTS)[]} */ (Object.keys(OCSP_VERDICTS));
+  const verdicts = /** @type {(keyof typeof OCSP_OUTCOMES)[]} */ (Object.keys(OCSP_OUTCOMES));
   assert.deepEqual(verdicts.filter(isOcspStatus), ['good', 'revoked', 'unknown']);
 });

@@ -196,7 +196,7 @@ for (const [name, rows, lines, critical] of /** @type {[string, string[][], stri
     assert.equal(entries.length, rows.length);
     assert.deepEqual([crl.thisUpdateMs, crl.nextUpdateMs], [time('Last Update'), time('Next Update')]);
     assert.equal(crl.number && plain(crl.number), lines.length > 0 ? '1000' : null);
-    assert.equal(crl.critical, critical);
+    assert.equal(crl.unknownCritical, critical);
     assert.equal(verifySignature(crl.signed, new X509Certificate(ca.ca.der).publicKey), null);
   });
 }

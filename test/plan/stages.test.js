@@ -5,12 +5,12 @@ import { plannedWindow } from '../../src/engine/window.js';
 import { createChooser } from '../../src/operations/request-parts.js';
 import { createProfile, createSchedule } from '../../src/plan/schedule.js';
 import {
+  countPlanned,
+  countUnsent,
   createInFlight,
   createStageFinder,
-  leftCells,
-  plannedCells,
   settledFrom,
-  spansOf,
+  stageTimesOf,
 } from '../../src/plan/stages.js';
 import { load } from '../engine/load-plan.js';
 import { pace } from '../engine/pacing.js';
@@ -91,7 +91,7 @@ describe('arrivals in stages', () => {
 
 describe('stages', () => {
   test('are found by due time, independent of earlier searches', () => {
-    const spans = spansOf({ stages: SHAPES['a pause between'] }, null);
+    const spans = stageTimesOf({ stages: SHAPES['a pause between'] }, null);
     const find = createStageFinder(spans);
     const at = [0, 999.9, 1000, 4000, 3999, 1, 4999, 9999, 999.9999999, 4000];
     assert.deepEqual(at.map(find), [0, 0, 1, 2, 1, 0, 2, 2, 1, 2]);
@@ -162,7 +162,7 @@ describe('requests by operation and stage', () => {
           const schedule = createSchedule(plan);
           const memberOf = weights.length === 1 ? () => 0 : createChooser(weights, plan.seed ?? 0);
           const members = { count: weights.length, memberOf };
-          const stageAt = createStageFinder(spansOf(plan, null));
+          const stageAt = createStageFinder(stageTimesOf(plan, null));
           const { index: shard, of } = plan.shard ?? { index: 0, of: 1 };
           const next = shard + Math.min(from, Math.ceil(schedule.count / of)) * of;
           const [planned, left] = [0, 1].map(() => Array(all.length * weights.length).fill(0));
@@ -172,9 +172,9 @@ describe('requests by operation and stage', () => {
             planned[cell]++;
             if (i >= next) left[cell]++;
           }
-          assert.deepEqual(plannedCells(plan, schedule, members), planned);
+          assert.deepEqual(countPlanned(plan, schedule, members), planned);
           const all1 = left.reduce((sum, count) => sum + count, 0);
-          assert.deepEqual(leftCells(plan, schedule, members, [{ next, step: of, left: all1 }]), left);
+          assert.deepEqual(countUnsent(plan, schedule, members, [{ next, step: of, count: all1 }]), left);
           const window = plannedWindow(plan, members);
           assert.equal(
             window.planned,
@@ -190,10 +190,10 @@ describe('requests by operation and stage', () => {
     const memberOf = (/** @type {number} */ index) => index % 3;
     const plan = load({ model: 'closed', ratePerSecond: null, requests: 100 });
     const rests = [
-      { next: 90, step: 2, left: 5 },
-      { next: 91, step: 2, left: 4 },
+      { next: 90, step: 2, count: 5 },
+      { next: 91, step: 2, count: 4 },
     ];
-    assert.deepEqual(leftCells(plan, null, { count: 3, memberOf }, rests), [3, 3, 3]);
+    assert.deepEqual(countUnsent(plan, null, { count: 3, memberOf }, rests), [3, 3, 3]);
   });
 });
 

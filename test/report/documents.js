@@ -1,8 +1,8 @@
 /** Documents of every kind, by what they show. */
 import { targetError } from '../../src/common/errors.js';
 import { compareGroups as compareAll } from '../../src/result/comparison/compare.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
-import { brokenOff } from '../../src/result/search/explain.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
+import { endWithError } from '../../src/result/search/explain.js';
 import { clusterSample, revokedRow, sampleOf, troubledSample } from '../campaigns/propagation/sample.js';
 import { generatorSearch, samplePeak, sampleSearch } from '../campaigns/search/sample.js';
 import { BY_INTERVAL, BY_RANK, runOf, runsOf, slower, TEN } from '../result/runs.js';
@@ -105,7 +105,7 @@ export const COMPARISONS = {
 
 /** @type {Record<string, RunSet>} by what it shows */
 export const RUN_SETS = {
-  'run-set': makeRunSet(
+  'run-set': createRunSet(
     'nightly',
     TEN.map((factor, i) =>
       runOf(factor, i, {
@@ -122,13 +122,13 @@ export const RUN_SETS = {
       }),
     ),
   ),
-  'run-set-left-out': makeRunSet(LONG, [
+  'run-set-left-out': createRunSet(LONG, [
     runOf(1, 0),
     runOf(1.1, 1, INVALID),
     runOf(1.2, 2, { interrupted: true }),
     runOf(1000, 3),
   ]),
-  'run-set-mixed': makeRunSet('before and after', [
+  'run-set-mixed': createRunSet('before and after', [
     runOf(1, 0),
     runOf(1.1, 1),
     runOf(1.2, 2, {
@@ -136,13 +136,13 @@ export const RUN_SETS = {
       target: { url: 'http://127.0.0.1:8200', product: 'OpenBao', version: '2.6.2' },
     }),
   ]),
-  'run-set-nothing': makeRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
+  'run-set-nothing': createRunSet('stopped', [runOf(1, 0, { interrupted: true })]),
 };
 
 COMPARISONS['compare-hostile'] = compareGroups([old, { name: HOSTILE_PAGE, runs: runsOf(slower(1.1), 1) }], {
   resamples: 40,
 });
-RUN_SETS['run-set-hostile'] = makeRunSet(HOSTILE_PAGE, [runOf(1, 0)]);
+RUN_SETS['run-set-hostile'] = createRunSet(HOSTILE_PAGE, [runOf(1, 0)]);
 
 const FACTORS = [1, 1.02, 0.99, 1.01, 1.03];
 
@@ -231,7 +231,7 @@ export const SEARCHES = {
     sampleSearch({ start: 5, highest: 5 }, { isStopped: () => true, runStep: async () => null }),
   'search-broken-off': brokenSearch,
   'search-hostile': async () => ({
-    ...brokenOff(await sampleSearch({ highest: 60 }), targetError('no', HOSTILE_PAGE)),
+    ...endWithError(await sampleSearch({ highest: 60 }), targetError('no', HOSTILE_PAGE)),
     target: { url: 'http://x', product: HOSTILE_PAGE, version: null },
   }),
 };
@@ -245,7 +245,7 @@ async function brokenSearch() {
     { onStep: async (soFar) => void written.push(soFar) },
   );
   const error = targetError('connection_refused', 'http://192.0.2.1:8200 refused.', 'Start it.');
-  return { ...brokenOff(written[1], error), startedAt, durationSeconds };
+  return { ...endWithError(written[1], error), startedAt, durationSeconds };
 }
 
 /** @returns {Promise<Record<string, any>>} every document by its name */

@@ -1,7 +1,7 @@
 /** Every string of a document may come from a server, a file or a scenario: none of them drives a terminal, a log or a page. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { visibleText } from '../../src/common/visible-text.js';
+import { sanitizeText } from '../../src/common/sanitize.js';
 import { renderDocument, reporters } from '../../src/report/index.js';
 import { DOCUMENT_KINDS, kindOf } from '../../src/result/document.js';
 import { COMPARISONS, PROPAGATIONS, RUN_SETS, SCENARIOS, SEARCHES } from './documents.js';
@@ -96,8 +96,8 @@ test('only the program can colour the output', async () => {
 });
 
 test('escaping leaves visible text unchanged, and is idempotent', () => {
-  const once = visibleText(PLANTED);
-  assert.equal(visibleText(once), once);
+  const once = sanitizeText(PLANTED);
+  assert.equal(sanitizeText(once), once);
   for (const safe of ['http://[::1]:8200', 'a \u{1f600} \u4e16 e\u0301', 'C::d, 12:30', ''])
-    assert.equal(visibleText(safe), safe);
+    assert.equal(sanitizeText(safe), safe);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import stringWidth from 'string-width';
-import { visibleText } from '../../src/common/visible-text.js';
+import { sanitizeText } from '../../src/common/sanitize.js';
 import { labelled, table, WIDTH, wrap } from '../../src/report/layout.js';
 
 const FAMILY = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
@@ -40,7 +40,7 @@ test('lines of arbitrary text fit, keep characters whole and lose only spaces', 
         assert.ok(stringWidth(line) <= width, JSON.stringify(line));
         assert.doesNotMatch(line, /\p{Cs}/u);
       }
-      assert.equal(lines.join('').replaceAll(' ', ''), visibleText(text).replaceAll(' ', ''));
+      assert.equal(lines.join('').replaceAll(' ', ''), sanitizeText(text).replaceAll(' ', ''));
     }),
   );
 });

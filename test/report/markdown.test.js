@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { visibleText } from '../../src/common/visible-text.js';
+import { sanitizeText } from '../../src/common/sanitize.js';
 import { code, codeCell, escapeMarkdown, markdownTable } from '../../src/report/markdown.js';
 import { cellsOf, PUNCTUATION } from './markdown-document.js';
 
@@ -19,7 +19,7 @@ describe('untrusted text', () => {
   test('stays readable', () => {
     fc.assert(
       fc.property(anything, (text) => {
-        const plain = visibleText(text).replaceAll('\u200b', '');
+        const plain = sanitizeText(text).replaceAll('\u200b', '');
         assert.equal(asRead(escapeMarkdown(plain)), plain);
       }),
     );

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderDocument } from '../../src/report/index.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { simulateStep } from '../campaigns/search/simulated-server.js';
 import { runOf, runsOf, TEN } from '../result/runs.js';
@@ -12,7 +12,7 @@ test('a run that is left out of a set has its remedy', async () => {
   const grade = /** @type {const} */ ('invalid');
   const reasons = [{ code: 'load_not_offered', grade, text: 'The tool was late.', remedy: 'Lower --rate.' }];
   const runs = [runOf(1, 0), runOf(1, 1, { measurement: { verdict: 'invalid', reasons } })];
-  const text = await renderDocument('text', makeRunSet('nightly', runs), {});
+  const text = await renderDocument('text', createRunSet('nightly', runs), {});
   assert.match(text, /Left out: run 2: its measurement is invalid: The tool was late\.\s+Lower\s+--rate\./);
 });
 

@@ -55,7 +55,7 @@ describe('rejects', () => {
       'flags that contradict each other',
       [old, mixed],
       { allowInvalid: true, leaveOutInvalid: true },
-      'take_or_leave',
+      'contradictory_options',
       /--allow-invalid.*--leave-out-invalid.*Choose one of the two\.$/,
     ],
     [

@@ -7,7 +7,7 @@ import { renderDocument } from '../../src/report/index.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
 import { mergeResults } from '../../src/result/parts/merge-results.js';
 import { parseDocument } from '../../src/result/read-document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { runsOf, slower, TEN } from './runs.js';
 import { sampleResult, spread } from './sample.js';
@@ -95,7 +95,7 @@ const OF_SEVERAL = ['text', 'html', 'md', 'json'];
 const DOCUMENTS = [
   ['result', results[0], OF_RUN],
   ['result of several operations in stages', staged, OF_RUN],
-  ['set of runs', makeRunSet('nightly', results), OF_SEVERAL],
+  ['set of runs', createRunSet('nightly', results), OF_SEVERAL],
   ['comparison', compareGroups(GROUPS, { resamples: 10, failIf: ['p99 slower by 5%'] }), OF_SEVERAL],
 ];
 for (const [what, document, formats] of DOCUMENTS) {

@@ -5,7 +5,7 @@ import { uniform } from '../../src/common/random.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
 import { parseDocument } from '../../src/result/read-document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { clusterSample } from '../campaigns/propagation/sample.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
@@ -159,7 +159,7 @@ const scenario = scenarioOf({ inmem: [mixedRun(1, 0, required)], raft: [mixedRun
 const KINDS = [
   [
     'a run of a set',
-    makeRunSet('n', [run]),
+    createRunSet('n', [run]),
     ({ runs, summary }) => {
       runs[0].requirements[1].verdict = 'met';
       summary.requirements[1].verdicts = { met: 1 };
@@ -168,7 +168,7 @@ const KINDS = [
   ],
   [
     'the summary of a set',
-    makeRunSet('n', [run]),
+    createRunSet('n', [run]),
     ({ summary }) => Object.assign(summary.requirements[1], { verdicts: { met: 1 } }),
     /disagree on the verdicts/,
   ],

@@ -4,7 +4,7 @@ import { PkiLoadError } from '../../src/common/errors.js';
 import { uniform } from '../../src/common/random.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
 import { parseDocument } from '../../src/result/read-document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { clusterSample } from '../campaigns/propagation/sample.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
@@ -23,7 +23,7 @@ const groups = [
 export const DOCUMENTS = [
   run,
   syntheticParts({ load: LOAD }, [1, 1])[1],
-  makeRunSet('nightly', [run]),
+  createRunSet('nightly', [run]),
   compareGroups(groups, { resamples: 10, failIf: ['p99 slower by 5%'] }),
   scenarioOf({ inmem: [mixedRun(1, 0)], raft: [mixedRun(1.5, 1)] }),
   clusterSample(),

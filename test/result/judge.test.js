@@ -171,23 +171,23 @@ const UNCHECKED = [
 ];
 
 /** Of all of them 30 ms may be the tool's. @param {number} ms */
-const late = (ms) => ({ good: n(1000, ms), late: { own: histogramOf(n(1000, ms - 30)) } });
+const late = (ms) => ({ good: n(1000, ms), late: { target: histogramOf(n(1000, ms - 30)) } });
 /** @type {typeof TIMES} */
 const LATENESS = [
   [
     'errors<1%',
-    { good: n(970), failed: n(30), ownLosses: 25 },
+    { good: n(970), failed: n(30), toolErrors: 25 },
     'not proven',
     /^3 % of requests failed .*; up to 25 of them may be this tool's fault: give the tool more CPU/,
   ],
-  ['errors<1%', { good: n(970), failed: n(30), ownLosses: 2 }, 'not met', /^3 % of requests failed/],
+  ['errors<1%', { good: n(970), failed: n(30), toolErrors: 2 }, 'not met', /^3 % of requests failed/],
   [
     'p99<50ms',
-    { good: n(970, 1, 2), failed: n(30), ownLosses: 30 },
+    { good: n(970, 1, 2), failed: n(30), toolErrors: 30 },
     'not proven',
     /30 of 1,000 requests.*; up to 30 of them may be this tool's fault: give the tool more CPU/,
   ],
-  ['p99<50ms', { good: n(970, 1, 2), failed: n(30), ownLosses: 2 }, 'not met', /30 of 1,000 requests/],
+  ['p99<50ms', { good: n(970, 1, 2), failed: n(30), toolErrors: 2 }, 'not met', /30 of 1,000 requests/],
   ['p99<200ms', late(100), 'met', /at most 100 ms/],
   [
     'p99<90ms',
@@ -239,7 +239,7 @@ test('every unproven requirement has a doubt', () => {
   assert.equal(doubt('p99<200ms', { good: n(50) }), 'sample');
   assert.equal(doubt('p99<90ms', late(100)), 'tool');
   assert.equal(
-    doubt('p99<99.8ms', { good: n(200, 90, 100), late: { own: histogramOf(n(200, 60, 70)) } }),
+    doubt('p99<99.8ms', { good: n(200, 90, 100), late: { target: histogramOf(n(200, 60, 70)) } }),
     'both',
   );
   assert.equal(doubt('rate>=30/s', { good: n(400), slowdown: 2 }), 'tool');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { parseDocument, readDocument, readDocuments, readResults } from '../../src/result/read-document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
 import { refusal } from './support.js';
 
@@ -51,7 +51,7 @@ describe('a document', () => {
   }
 
   test('may be a set of runs', async () => {
-    const set = makeRunSet('nightly', [result, result]);
+    const set = createRunSet('nightly', [result, result]);
     assert.deepEqual(await readDocument(file('set.json', JSON.stringify(set))), set);
   });
 
@@ -124,7 +124,7 @@ const REFUSED = [
   ],
   [
     'a set with a modified run',
-    JSON.stringify(makeRunSet('n', [result, { ...result, totals: { ...result.totals, sent: 399 } }])),
+    JSON.stringify(createRunSet('n', [result, { ...result, totals: { ...result.totals, sent: 399 } }])),
     'inconsistent_result',
     /Run 2 of .*x\.json does not add up/,
   ],
@@ -162,7 +162,12 @@ const REFUSED = [
     'bad_result',
     /x\.json is not a vault-pki-load\/result\/1: shard: there is no such part: parts are numbered from 0\./,
   ],
-  ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /must contain at least one run/],
+  [
+    'a set without runs',
+    JSON.stringify(createRunSet('n', [])),
+    'bad_run_set',
+    /must contain at least one run/,
+  ],
 ];
 
 describe('rejects', () => {
@@ -194,7 +199,7 @@ describe('rejects', () => {
   });
 
   test('a set of runs in place of a result', async () => {
-    const path = file('set.json', JSON.stringify(makeRunSet('nightly', [result])));
+    const path = file('set.json', JSON.stringify(createRunSet('nightly', [result])));
     await assert.rejects(readResults([path]), refusal('not_a_result', /set\.json is not the result of/));
   });
 });

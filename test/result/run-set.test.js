@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isResult, isRunSet, kindOf } from '../../src/result/document.js';
-import { makeRunSet } from '../../src/result/runs/run-set.js';
+import { createRunSet } from '../../src/result/runs/run-set.js';
 import { validateRunSet } from '../../src/result/runs/run-set-schema.js';
 import { validatorOf } from '../json-schema.js';
 import { runOf, TEN } from './runs.js';
@@ -20,7 +20,7 @@ const runsWith = (changes) => runs().map((run, i) => (i === 2 ? runOf(TEN[2], 2,
 
 describe('a run set', () => {
   test('is valid by validator and by JSON Schema', () => {
-    const runSet = makeRunSet('base', runs());
+    const runSet = createRunSet('base', runs());
     assert.equal(kindOf(runSet), 'run-set');
     assert.ok(isRunSet(runSet) && !isResult(runSet));
     assert.equal(validateRunSet(runSet), runSet);
@@ -29,13 +29,13 @@ describe('a run set', () => {
   });
 
   test('of a later version may have more keys', () => {
-    const runSet = { ...makeRunSet('base', runs()), novelty: 1 };
+    const runSet = { ...createRunSet('base', runs()), novelty: 1 };
     assert.equal(validateRunSet(runSet), runSet);
   });
 });
 
 describe('is rejected:', () => {
-  const good = makeRunSet('base', runs());
+  const good = createRunSet('base', runs());
   const [first, ...others] = good.runs;
   /** @type {[string, unknown, RegExp][]} */
   const TABLE = [
@@ -67,7 +67,7 @@ describe('is rejected:', () => {
 });
 
 describe('whose summary differs from its runs', () => {
-  const good = makeRunSet('base', runs());
+  const good = createRunSet('base', runs());
   const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
   const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
     ...good,
@@ -136,7 +136,7 @@ describe('over runs', () => {
 
   test('median, mean, variance, min and max use one value per run', () => {
     const results = [1, 2, 6].map((factor, i) => runOf(factor, i));
-    const max = metric(makeRunSet('x', results), 'max');
+    const max = metric(createRunSet('x', results), 'max');
     assert.deepEqual(max.values, [10, 20, 60]);
     assert.deepEqual([max.median, max.mean, max.min, max.max], [20, 30, 10, 60]);
     assert.equal(max.variance, (400 + 100 + 900) / 2);
@@ -144,14 +144,14 @@ describe('over runs', () => {
   });
 
   test('one run has no variance', () => {
-    const max = metric(makeRunSet('x', [runOf(1, 0)]), 'max');
+    const max = metric(createRunSet('x', [runOf(1, 0)]), 'max');
     assert.deepEqual([max.median, max.variance], [10, null]);
   });
 
   test('a run without a response has no latency, but a rate', () => {
     const silent = runOf(1, 5);
     silent.latencyMs.response = { ...silent.latencyMs.response, p99: null };
-    const summary = makeRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]);
+    const summary = createRunSet('x', [runOf(1, 0), silent, runOf(2, 1)]);
     // The 99th of 100 values that are evenly spread from 1 to 10, and from 2 to 20.
     assert.deepEqual(metric(summary, 'p99').values, [1 + (9 * 98) / 99, null, 2 + (18 * 98) / 99]);
     assert.equal(metric(summary, 'rate').values.length, 3);
@@ -160,7 +160,7 @@ describe('over runs', () => {
   test("errors are the result's error share", () => {
     const run = runOf(1, 0);
     run.errorShare = 0.1;
-    assert.deepEqual(metric(makeRunSet('x', [run]), 'errors').values, [0.1]);
+    assert.deepEqual(metric(createRunSet('x', [run]), 'errors').values, [0.1]);
   });
 
   /** @type {[string, Parameters<typeof runOf>[2], RegExp][]} */
@@ -177,7 +177,7 @@ describe('over runs', () => {
   ];
   for (const [why, changes, message] of LEFT_OUT) {
     test(`a run that is ${why} is left out and named`, () => {
-      const runSet = makeRunSet('x', runsWith(changes));
+      const runSet = createRunSet('x', runsWith(changes));
       const { summary } = runSet;
       assert.equal(runSet.runs.length, 10);
       assert.equal(summary.used.length, 9);
@@ -193,7 +193,7 @@ describe('over runs', () => {
     ['the only part of a plan', { shard: { index: 0, of: 1 } }],
   ])) {
     test(`a run that is ${why} counts`, () => {
-      assert.equal(makeRunSet('x', runsWith(changes)).summary.used.length, 10);
+      assert.equal(createRunSet('x', runsWith(changes)).summary.used.length, 10);
     });
   }
 
@@ -215,7 +215,7 @@ describe('over runs', () => {
       runOf(3, 1, required('not met')),
       runOf(1, 2, required('met')),
     ];
-    assert.deepEqual(makeRunSet('x', results).summary.requirements, [
+    assert.deepEqual(createRunSet('x', results).summary.requirements, [
       { text: 'p99<20ms', verdicts: { met: 2, 'not met': 1 } },
     ]);
   });
@@ -233,7 +233,7 @@ describe('over runs', () => {
   ];
   for (const [why, results, expected] of WARNINGS) {
     test(`warnings for runs ${why}`, () => {
-      const { warnings } = makeRunSet('x', results).summary;
+      const { warnings } = createRunSet('x', results).summary;
       assert.equal(warnings.length, expected.length, warnings.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(warnings[i], pattern);
     });

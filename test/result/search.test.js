@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { targetError } from '../../src/common/errors.js';
-import { brokenOff } from '../../src/result/search/explain.js';
+import { endWithError } from '../../src/result/search/explain.js';
 import { validateSearch } from '../../src/result/search/search-schema.js';
 import { sampleSearch } from '../campaigns/search/sample.js';
 import { simulateStep } from '../campaigns/search/simulated-server.js';
@@ -35,7 +35,7 @@ for (const [what, error, failure] of ERRORS) {
   test(`a failed search ends with a reason: ${what}`, async () => {
     const soFar = await searchThatGoesOn();
     assert.deepEqual([soFar.unfinished, soFar.why], [true, 'going on']);
-    const search = validateSearch(brokenOff(soFar, error));
+    const search = validateSearch(endWithError(soFar, error));
     assert.deepEqual([search.unfinished, search.why, search.failure], [undefined, 'broken off', failure]);
     assert.equal(search.explanation, `The search failed, and no level was confirmed. ${failure.text}`);
     assert.deepEqual(search.steps, soFar.steps);
@@ -43,7 +43,7 @@ for (const [what, error, failure] of ERRORS) {
 }
 
 test('rejects an end that contradicts the failure', async () => {
-  const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
+  const broken = endWithError(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
   for (const one of [without, { ...whole, failure }])

@@ -18,7 +18,7 @@ export function histogramOf(values) {
  */
 export function timesOf(values, changes = {}) {
   const reported = histogramOf(values);
-  return { reported, own: reported, ...changes };
+  return { reported, target: reported, ...changes };
 }
 
 /**

@@ -78,7 +78,7 @@ async function outcomeOf(classify) {
         connections: [connection],
         request: () => ({ method: 'POST', path: '/v1/x', headers: {}, body: 'asked' }),
         timeoutMs: TIMEOUT_MS,
-        restAfterFailedConnect: false,
+        backOffAfterFailedConnect: false,
         onDone: (_slot, { failure, status, body }) =>
           resolve(failure ?? classify(status, body ?? new Uint8Array(0), 0).outcome),
         onFree() {},
@@ -137,7 +137,7 @@ const FAULTS = [
   ['close-in-body', {}, 'truncated', 'truncated'],
   ['close-in-chunk', {}, 'truncated', 'truncated'],
   ['garbage', {}, 'bad_http', 'bad_http'],
-  ['large', { bytes: 2 * 1024 * 1024 }, 'answer_too_large', 'answer_too_large'],
+  ['large', { bytes: 2 * 1024 * 1024 }, 'response_too_large', 'response_too_large'],
 ];
 
 for (const [which, command] of ['issue', 'ocsp'].entries()) {

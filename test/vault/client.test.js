@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
-import { hideToken } from '../../src/common/visible-text.js';
+import { redactToken } from '../../src/common/sanitize.js';
 import { createVaultClient } from '../../src/vault/client.js';
 
 /** @import { VaultClient } from '../../src/vault/client.js' */
@@ -61,7 +61,7 @@ describe('createVaultClient', () => {
   });
 
   test('shows no part of a token that a redirect repeats', async () => {
-    hideToken('s.ABCDEFGH?IJKLMNOPQR');
+    redactToken('s.ABCDEFGH?IJKLMNOPQR');
     for (const [location, shown] of [
       ['http://x/s.ABCDEFGH?IJKLMNOPQR', 'http://x/<redacted>'],
       ['http://x/y?z=1', 'http://x/y'],
@@ -114,7 +114,7 @@ describe('createVaultClient', () => {
   test('respects the timeout of a single read', { timeout: 30_000 }, async () => {
     handle = () => {};
     const patient = createVaultClient({ url, timeoutMs: 600_000 });
-    await assert.rejects(patient.read('sys/mounts', 20), { code: 'no_answer' });
+    await assert.rejects(patient.read('sys/mounts', 20), { code: 'no_response' });
     await patient.close();
   });
 
@@ -222,7 +222,7 @@ describe('createVaultClient', () => {
 
   test('rejects a response of more than 8 MiB', async () => {
     answer(200, { data: { text: 'x'.repeat(9_000_000) } });
-    await assert.rejects(client.read('pki/x'), { code: 'answer_too_large' });
+    await assert.rejects(client.read('pki/x'), { code: 'response_too_large' });
   });
 
   test('ignores warnings and keys that are not lists of text', async () => {

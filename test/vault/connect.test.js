@@ -55,7 +55,7 @@ describe('a target that does not respond', () => {
       });
       t.after(() => client.close());
       await assert.rejects(ask(client), {
-        code: 'no_answer',
+        code: 'no_response',
         exitCode: 2,
         remedy: 'Check the load and the log of the server, or raise --timeout (VAULT_CLIENT_TIMEOUT).',
       });
@@ -70,7 +70,7 @@ describe('a target that does not respond', () => {
       t.after(() => client.close());
       const removed = client.remove('sys/mounts/load-int');
       const asked = limit === 'healthMs' ? client.health() : client.read('sys/mounts');
-      await assert.rejects(asked, { code: 'no_answer' });
+      await assert.rejects(asked, { code: 'no_response' });
       release();
       await removed;
     });

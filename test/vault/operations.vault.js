@@ -303,7 +303,7 @@ describe('traffic that should be refused', () => {
 
   test('an unexpected status is a failure', async () => {
     assert.deepEqual(await askEach(['http', '--path', '/v1/no/such/path'], env, 5), {
-      other_status: 5,
+      unexpected_status: 5,
       failed: 5,
     });
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { hideToken } from '../../src/common/visible-text.js';
+import { redactToken } from '../../src/common/sanitize.js';
 import { createDevServer } from '../../src/dev/server.js';
 import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
 import { revoke } from '../../src/operations/revoke.js';
@@ -389,7 +389,7 @@ describe('checkMount', () => {
 
 describe('checkRole', () => {
   test('shows no token that the role repeats, even one with a comma', async () => {
-    hideToken('abcdefg,hijklmn,opqrstu');
+    redactToken('abcdefg,hijklmn,opqrstu');
     const data = { allowed_domains: 'abcdefg,hijklmn,opqrstu,b.test' };
     const asked = checkRole(fakeClient({ 'pki/roles/r': { data } }), {
       mount: 'pki',

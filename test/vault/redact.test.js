@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hideToken } from '../../src/common/visible-text.js';
+import { redactToken } from '../../src/common/sanitize.js';
 import { redact } from '../../src/vault/redact.js';
 
 /** @type {[string, string, string][]} what, in, out */
@@ -20,8 +20,8 @@ const table = [
   ['right-to-left text', 'a\u202eb', 'a\\u{202e}b'],
   ['a host name with short labels', 'host s.example.com', 'host s.example.com'],
 ];
-hideToken('swordfish');
-hideToken('root');
+redactToken('swordfish');
+redactToken('root');
 for (const [what, given, expected] of table) {
   test(`redact: ${what}`, () => assert.equal(redact(given), expected));
 }

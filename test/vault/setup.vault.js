@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { createVaultClient, planSetup, setUp, tearDown } from '../../src/index.js';
-import { rightsToInspect, rightsToSetUp } from '../../src/vault/setup/inspect.js';
+import { grantsToInspect, grantsToSetUp } from '../../src/vault/setup/inspect.js';
 import { runCli, startCli } from '../cli/support.js';
 import { deferred } from '../deferred.js';
 import { buildVault } from './build.js';
@@ -103,7 +103,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
 
   const second = await setup(...ALL, '--format', 'json');
   assertCode(second);
-  const { made, existing, mount } = JSON.parse(second.stdout);
+  const { created: made, existing, mount } = JSON.parse(second.stdout);
   assert.deepEqual(made, []);
   assert.equal(existing.length, 17);
   assert.equal(mount, 'vault-pki-load-int');
@@ -115,8 +115,8 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
 
   const gone = await teardown('--format', 'json');
   assertCode(gone);
-  assert.deepEqual(JSON.parse(gone.stdout).left, []);
-  assert.equal(JSON.parse(gone.stdout).gone.length, 6);
+  assert.deepEqual(JSON.parse(gone.stdout).remaining, []);
+  assert.equal(JSON.parse(gone.stdout).removed.length, 6);
   assert.deepEqual(lists(), empty);
   const nothing = await teardown();
   assertCode(nothing);
@@ -321,10 +321,11 @@ describe('tokens', () => {
 
   test('with exactly the required rights can set up; with one right less, setup reports it as missing', async () => {
     const plan = planSetup({ name: 'rights', caKeyType: 'ec', with: ENGINES });
-    const rights = [...rightsToInspect('rights'), ...rightsToSetUp(plan)];
+    const rights = [...grantsToInspect('rights'), ...grantsToSetUp(plan)];
     /** @type {Map<string, Set<string>>} */
     const merged = new Map();
-    for (const { path, able } of rights) merged.set(path, new Set([...(merged.get(path) ?? []), ...able]));
+    for (const { path, capabilities: able } of rights)
+      merged.set(path, new Set([...(merged.get(path) ?? []), ...able]));
     const hcl = (/** @type {string} */ without, /** @type {string} */ right) =>
       [...merged]
         .map(([path, able]) => [path, [...able].filter((one) => path !== without || one !== right)])
@@ -337,7 +338,7 @@ describe('tokens', () => {
         await assert.rejects(
           setUp(client, plan, () => assert.fail('nothing is made')),
           {
-            code: 'missing_rights',
+            code: 'missing_capabilities',
             message: `The token lacks capabilities that setup needs: ${right} on ${path}.`,
           },
         );

@@ -16,7 +16,7 @@ import { toMicros } from './measure.js';
 /**
  * One measurement. `delayMs`: the target's; `samples`: requests that reached it; `latenessMs`: send
  * lateness by its clock.
- * @typedef {{ratePerSecond: number, delayMs: number, honest: boolean, planned: number, samples: number,
+ * @typedef {{ratePerSecond: number, delayMs: number, isAccurate: boolean, planned: number, samples: number,
  *   latenessMs: Quantiles, p50Ms: Compared, p99Ms: Compared, measurement: Verdict}} Try
  */
 
@@ -42,7 +42,7 @@ const CLOSE_ENOUGH = 1.25;
  * Retries a failed rate immediately: another process may have disturbed the machine.
  * @param {{step: Measure, options: CalibrationOptions, peakPerSecond: number}} context `peakPerSecond`: of a closed loop
  * @returns `ratePerSecond`: the highest accurate rate; `delayMs`: the target's delay at that rate;
- *   `brokenAtPerSecond`: the lowest rate above it that failed every try; null: none
+ *   `failedAtPerSecond`: the lowest rate above it that failed every try; null: none
  */
 export async function findAccurateRate({ step, options, peakPerSecond }) {
   const { concurrency, duration, maxLateness } = options;
@@ -58,9 +58,9 @@ export async function findAccurateRate({ step, options, peakPerSecond }) {
       ...{ ratePerSecond, delayMs, planned: result.totals.planned, ...observed },
       ...{ p50Ms: compare(p50, targetMs.p50), p99Ms: compare(p99, targetMs.p99) },
     };
-    const honest = isAccurate(attempt, maxLateness);
-    tries.push({ ...attempt, honest });
-    return honest;
+    const isAccurate = meetsLimits(attempt, maxLateness);
+    tries.push({ ...attempt, isAccurate });
+    return isAccurate;
   };
   const lowest = Math.ceil((MIN_SAMPLES * 1000) / duration);
   const { passed, failed } = await findHighestRate({
@@ -76,7 +76,7 @@ export async function findAccurateRate({ step, options, peakPerSecond }) {
   return {
     ratePerSecond: passed,
     delayMs: passed === null ? null : delayFor(passed, concurrency),
-    brokenAtPerSecond: failed,
+    failedAtPerSecond: failed,
     limits: { latenessP99Ms: maxLateness, errorP50: MAX_ERROR, errorP99: MAX_ERROR },
     tries,
   };
@@ -95,8 +95,8 @@ export function compare(reported, target) {
 /** @param {Compared} compared @param {number} maxError */
 export const isWrong = ({ error }, maxError) => error === null || Math.abs(error) > maxError;
 
-/** @param {Omit<Try, 'honest'>} attempt @param {number} maxLatenessMs */
-export function isAccurate({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
+/** @param {Omit<Try, 'isAccurate'>} attempt @param {number} maxLatenessMs */
+export function meetsLimits({ planned, samples, latenessMs, p50Ms, p99Ms, measurement }, maxLatenessMs) {
   return (
     measurement.verdict !== 'invalid' &&
     samples === planned &&

@@ -1,6 +1,6 @@
 /** Measures the limits of this machine: sends the normal load to a target with a known delay. Emits events, prints nothing. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import { interrupted } from '../../common/stop.js';
+import { interruptedError } from '../../common/stop.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
 import { reportOnce } from '../../operations/mix.js';
@@ -61,7 +61,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
     };
   } catch (error) {
     if (!signal?.aborted) throw await target.causeOf(error);
-    throw interrupted('Interrupted: an incomplete calibration has no result.');
+    throw interruptedError('Interrupted: an incomplete calibration has no result.');
   } finally {
     await target.stop();
   }
@@ -75,9 +75,9 @@ async function measureAll(step, options) {
   const delays = await measureDelays(step, options);
   const peak = await measurePeak(step);
   const lateness = await measureLateness(step, peak.perSecond);
-  const honestRate = await findAccurateRate({ step, options, peakPerSecond: peak.perSecond });
+  const accurateRate = await findAccurateRate({ step, options, peakPerSecond: peak.perSecond });
   const settings = { concurrency, threads, pacing, stepMs: duration, maxLatenessMs: maxLateness };
-  return { settings, delays, lateness, peak, honestRate };
+  return { settings, delays, lateness, peak, accurateRate };
 }
 
 /**

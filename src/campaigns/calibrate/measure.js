@@ -1,5 +1,5 @@
 /** One measurement of a calibration: a normal run, and the target's recording of it. */
-import { interrupted } from '../../common/stop.js';
+import { interruptedError } from '../../common/stop.js';
 import { formatDuration, formatRate } from '../../common/units.js';
 import { scheduleOf } from '../../plan/due.js';
 import { run } from '../../run.js';
@@ -23,7 +23,7 @@ export async function measure(plan, { target, delayMs, signal, warn }) {
     ...{ token: target.pki.token, signal, cutOff: signal },
     onEvent: (event) => event.type === 'warning' && warn(event.text),
   });
-  if (result.interrupted) throw interrupted();
+  if (result.interrupted) throw interruptedError();
   const { verdict, reasons } = result.measurement;
   const observed = observe(await target.record(0), plan, BigInt(result.startedAtMonotonicNs ?? 0));
   return { result, measurement: /** @type {Verdict} */ ({ verdict, reasons }), ...observed };

@@ -21,9 +21,9 @@ const MAX_WAKE_UP_MS = 0.5;
 const MAX_THREADS = 64;
 
 /** @param {Figures & Pick<Calibration, 'summary'>} calibration @returns {string} ends with a newline */
-export function render({ environment, settings, delays, lateness, peak, honestRate, summary }) {
+export function render({ environment, settings, delays, lateness, peak, accurateRate, summary }) {
   const { concurrency, threads, pacing, stepMs } = settings;
-  const { ratePerSecond, limits, tries } = honestRate;
+  const { ratePerSecond, limits, tries } = accurateRate;
   const byRate = tries.toSorted((a, b) => a.ratePerSecond - b.ratePerSecond);
   const sends = `sends at most ${formatDuration(limits.latenessP99Ms)} late (p99)`;
   const within = `p50 and p99 accurate to within ${formatPercent(limits.errorP99)}, ${sends}`;
@@ -57,7 +57,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
       ...rows(
         ['Rate', 'accurate', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
         byRate.map(({ p50Ms, p99Ms, ...tried }) => [
-          ...[formatRate(tried.ratePerSecond), tried.honest ? 'yes' : 'no', tried.measurement.verdict],
+          ...[formatRate(tried.ratePerSecond), tried.isAccurate ? 'yes' : 'no', tried.measurement.verdict],
           ...[tried.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(timeText),
         ]),
       ),
@@ -91,12 +91,12 @@ export const summarise = (figures) => ({
 });
 
 /** @param {Figures} figures */
-function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, honestRate }) {
+function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, accurateRate }) {
   const added = (/** @type {'p50' | 'p99'} */ key) =>
     duration(largest(delays.map(({ addedMs }) => addedMs[key])));
   const late = (/** @type {'p50' | 'p99'} */ key) => largest(lateness.map(({ seenMs }) => seenMs[key]));
   const latest = lateness.find(({ seenMs }) => seenMs.p99 === late('p99'));
-  const { ratePerSecond, delayMs } = honestRate;
+  const { ratePerSecond, delayMs } = accurateRate;
   return [
     `On this machine, with --concurrency ${concurrency} --threads ${threads} --pacing ${pacing},`,
     `latencies are at most ${added('p50')} too high (p50; p99 ${added('p99')}), including the wake-up of the target.`,
@@ -110,16 +110,16 @@ function textOf({ settings: { concurrency, threads, pacing }, delays, lateness, 
 }
 
 /** @param {Figures} figures @returns {string[]} */
-function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
-  const { brokenAtPerSecond, limits, tries } = honestRate;
+function limitsOf({ environment: { cpus, loadAverage }, peak, accurateRate }) {
+  const { failedAtPerSecond, limits, tries } = accurateRate;
   const machine = applying([
     cpus === 1 && 'The tool and its target share one core, so every figure includes the target.',
     loadAverage > BUSY_LOAD * cpus &&
       `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${counted(cpus, 'core')}.`,
   ]);
-  const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
+  const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === failedAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
-  const failed = tries.filter(({ honest }) => !honest).length;
+  const failed = tries.filter(({ isAccurate }) => !isAccurate).length;
   const failures = `although ${failed} of ${tries.length} tries failed`;
   const highest = `The highest rate tried was accurate, ${failures}`;
   const tried = failed === 0 ? 'Every rate tried was accurate' : highest;
@@ -127,7 +127,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target CPU at ')}.`];
 }
 
-/** @param {Figures['honestRate']['tries'][number]} broken @param {Figures['honestRate']['limits']} limits */
+/** @param {Figures['accurateRate']['tries'][number]} broken @param {Figures['accurateRate']['limits']} limits */
 function faultsOf(broken, limits) {
   const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = broken;
   const at = `At ${formatRate(ratePerSecond)}`;

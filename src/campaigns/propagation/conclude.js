@@ -5,12 +5,12 @@ import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { buildLatency } from '../../result/latency.js';
 import {
+  delaysEverywhere,
   histogramOf,
   judgeDelay,
   judgeMeasurement,
   measured,
   upperSinceResponse,
-  wholeOf,
 } from '../../result/propagation/judge-delays.js';
 /** @import { Measured } from '../../result/propagation/judge-delays.js' */
 /** @import { DelayBlock, Propagation, PropagationNode } from '../../result/propagation/propagation-schema.js' */
@@ -30,7 +30,7 @@ import {
 /** @param {Findings} findings @returns {Propagation} */
 export function conclude({ plan, found, watched, lag, rows: findings, startedAt, ...facts }) {
   const rows = findings.map((row) => ({ ...row, outcome: outcomeOf(row) }));
-  const whole = wholeOf(rows);
+  const whole = delaysEverywhere(rows);
   const nodes = found.nodes.map((node, i) => concludeNode({ ...node, ...watched[i] }, i, findings));
   const { target, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed } = plan;
   const { mount, url } = target;

@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { parseJson } from '../../common/json.js';
-import { interrupted, pauseFor } from '../../common/stop.js';
+import { interruptedError, pauseFor } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
@@ -76,7 +76,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   cutOff?.addEventListener('abort', closeAll, { once: true });
   try {
     const found = await prepare({ plan, client, tls, keepAlive, warn });
-    if (stop.aborted) throw interrupted();
+    if (stop.aborted) throw interruptedError();
     nodes = found.nodes.map((node) =>
       createNode(createResponder({ url: node.url, mount, namespace, tls, timeoutMs, clock: CLOCK })),
     );

@@ -2,9 +2,9 @@
 import { PkiLoadError, quote, usageError } from '../../common/errors.js';
 import { camelCase } from '../../common/options.js';
 import { isSystemFile } from '../../common/read-file.js';
+import { redactToken, sanitizeText } from '../../common/sanitize.js';
 import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
-import { hideToken, visibleText } from '../../common/visible-text.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
@@ -40,7 +40,7 @@ export async function readScenario(text, name, env, allowed = {}) {
   const given = parseSource(text, name);
   const { target: single, targets: several } = Object(given.value);
   // Before variables are resolved: none may be a token.
-  for (const one of [single, several].flat()) hideToken(env[Object(one)['token-env']] ?? '');
+  for (const one of [single, several].flat()) redactToken(env[Object(one)['token-env']] ?? '');
   const source = resolveVariables(given, env, allowed);
   const names = Object.keys(operations);
   /** @type {OperationOptions} */
@@ -204,14 +204,14 @@ export function placed({ source, groups, flags = {}, otherwise }, act) {
 export function onlyRuns(runs, names) {
   if (names.length === 0) return [...runs];
   const [{ source }] = runs;
-  const file = visibleText(source.name);
+  const file = sanitizeText(source.name);
   if (valueAt(source.value, ['runs']) === undefined)
     throw usageError('contradiction', `--only selects from runs, but ${file} has none.`, 'Leave --only out.');
   const known = runs.map(({ name }) => name);
   const wanted = names.map((name) => name.trim());
   const unknown = wanted.find((name) => !known.includes(name));
   if (unknown === undefined) return runs.filter(({ name }) => wanted.includes(name));
-  const problem = `--only is ${visibleText(quote(unknown))}, but ${file} has no run with this name.`;
+  const problem = `--only is ${sanitizeText(quote(unknown))}, but ${file} has no run with this name.`;
   const remedy = `Its runs are ${known.map((name) => JSON.stringify(name)).join(', ')}.`;
   throw usageError('unknown_run', problem, remedy);
 }

@@ -1,6 +1,6 @@
 /** Runs the steps of a scenario in turn. If a target refuses, runs on the other targets continue. */
 import { PkiLoadError } from '../../common/errors.js';
-import { pauseFor, unlessStopped } from '../../common/stop.js';
+import { pauseFor, waitUnlessStopped } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { planOfRun } from '../../plan/plan.js';
 /** @import { Live } from '../../live/thread.js' */
@@ -38,7 +38,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
     const plan = planOfRun(steps[step].plan, number);
     if (previous !== null && !stop.aborted) {
       await context.between(previous);
-      await Promise.all([pauseFor(pauseMs, stop), unlessStopped(live.next(plan), stop)]);
+      await Promise.all([pauseFor(pauseMs, stop), waitUnlessStopped(live.next(plan), stop)]);
     }
     if (stop.aborted) return ended(true);
     const which = repeat === 1 ? '' : `, repeat ${number + 1} of ${repeat}`;

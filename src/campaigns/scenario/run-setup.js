@@ -15,7 +15,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
 /**
  * A Vault or namespace. `remove`: the command that removes the setup; `report`: its items so far, null: not started, or removed
- * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} Place
+ * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} SetupTarget
  */
 /**
  * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
@@ -37,23 +37,23 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
   /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
   const ownRoots = new Set();
 
-  /** Warns of a setup that existed before. @param {Place} place @param {VaultClient} client */
+  /** Warns of a setup that existed before. @param {SetupTarget} place @param {VaultClient} client */
   async function inspect(place, client) {
-    const { made, existing } = /** @type {SetupReport} */ (place.report);
-    if (keep || made.length + existing.length === 0) return;
+    const { created, existing } = /** @type {SetupReport} */ (place.report);
+    if (keep || created.length + existing.length === 0) return;
     const uuid = places.length > 1 ? await uuidOf(client, name) : null;
     if (isOurs(place)) ownRoots.add(uuid);
     if (isOurs(place) || (uuid !== null && ownRoots.has(uuid))) return;
-    const added = made.length === 0 ? '' : ' or its own additions';
+    const added = created.length === 0 ? '' : ' or its own additions';
     warn(
       `The setup ${name} already existed at ${place.url}; the scenario does not remove it${added}. To remove it: ${place.remove}`,
     );
   }
 
-  /** @param {Place} place @param {AbortSignal} stop */
+  /** @param {SetupTarget} place @param {AbortSignal} stop */
   async function setUpAt(place, stop) {
     const client = place.connect();
-    place.report = { made: [], existing: [] };
+    place.report = { created: [], existing: [] };
     // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
     const logWithUrl = (/** @type {string} */ text) => log(`${place.url}: ${text}`);
@@ -65,7 +65,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     }
   }
 
-  /** @param {Place} place */
+  /** @param {SetupTarget} place */
   async function tearDownAt({ url, connect: open, remove }) {
     const client = interruptible(open(), new AbortController().signal);
     try {
@@ -111,9 +111,9 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
   };
 }
 
-/** Whether we created all its mounts. @param {Place} place */
+/** Whether we created all its mounts. @param {SetupTarget} place */
 function isOurs({ report }) {
-  if (report === null || report.made.length === 0) return false;
+  if (report === null || report.created.length === 0) return false;
   return !report.existing.some(({ kind }) => kind === 'mount' || kind === 'auth');
 }
 
@@ -126,7 +126,7 @@ async function uuidOf(client, name) {
   }
 }
 
-/** @param {string} name @param {readonly Step[]} steps @param {typeof connectTo} open @returns {Place[]} */
+/** @param {string} name @param {readonly Step[]} steps @param {typeof connectTo} open @returns {SetupTarget[]} */
 function placesOf(name, steps, open) {
   const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
   const targetOf = (/** @type {number} */ i) => steps[i].plan.target;

@@ -1,6 +1,6 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
-import { allowAddresses } from '../../common/listen.js';
+import { createAddressFilter } from '../../common/listen.js';
 import { camelCase, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { loadOperation } from '../../operations/index.js';
@@ -41,7 +41,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
   const { search = null } = settings;
   const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
-  const mayReach = allowAddresses([environment.address, flags.url, ...(settings.allowUrl ?? [])]);
+  const mayReach = createAddressFilter([environment.address, flags.url, ...(settings.allowUrl ?? [])]);
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {

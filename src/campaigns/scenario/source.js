@@ -1,7 +1,7 @@
 /** The text of a scenario (YAML 1.2 or JSON) and the place of each value: errors name line, column and key. */
 import { isMap, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml';
 import { usageError } from '../../common/errors.js';
-import { findToken, visibleText } from '../../common/visible-text.js';
+import { findToken, sanitizeText } from '../../common/sanitize.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
 /** @import { Document } from 'yaml' */
@@ -30,8 +30,8 @@ export function parseSource(text, name) {
     const { line, col } = lineCounter.linePos(offset ?? 0);
     const place = offset === null ? '' : `${Math.max(1, line)}:${Math.max(1, col)}:`;
     const sentence = /[.!?]$/.test(problem) ? problem : `${problem}.`;
-    const message = visibleText(`${name}:${place} ${sentence}`);
-    return usageError('bad_scenario', message, visibleText(remedy) || undefined);
+    const message = sanitizeText(`${name}:${place} ${sentence}`);
+    return usageError('bad_scenario', message, sanitizeText(remedy) || undefined);
   };
   if (text.length > MAX_CHARACTERS)
     throw errorAt(null, `The file exceeds ${MAX_CHARACTERS} characters`, 'To read a result, use report.');

@@ -1,7 +1,7 @@
 /** Replaces `${NAME}` in a scenario by an environment variable declared in `env`, if its value cannot be a secret. */
 import { closest } from '../../common/closest.js';
+import { sanitizeText } from '../../common/sanitize.js';
 import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
-import { visibleText } from '../../common/visible-text.js';
 import { findSecret, pathText } from './source.js';
 /** @import { Path, Source } from './source.js' */
 
@@ -52,7 +52,7 @@ export function resolveVariables(source, env, allowed) {
     );
     const [invisible] = INVISIBLE.exec(resolved) ?? [];
     if (invisible !== undefined)
-      throw source.error(path, `contains the invisible character ${visibleText(invisible)}`, 'Remove it.');
+      throw source.error(path, `contains the invisible character ${sanitizeText(invisible)}`, 'Remove it.');
     if (resolved.length <= MAX_TEXT) return resolved;
     throw source.error(path, `has ${resolved.length} characters; the limit is ${MAX_TEXT}`, 'Shorten it.');
   };

@@ -3,7 +3,7 @@ import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
 import { METRICS } from '../../plan/requirements.js';
-import { shareOfErrors } from '../../result/build.js';
+import { errorRateOf } from '../../result/build.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { explain } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
@@ -142,7 +142,7 @@ function figuresOf({ totals, latencyMs: { response }, ...result }, { waitedMs, r
     requests: totals.sent,
     perSecond: result.rates.perSecond,
     ...{ p50Ms: response.p50, p99Ms: response.p99, maxMs: response.max },
-    errorShare: isCutShort ? shareOfErrors({ ...totals, neverSentDue: 0 }) : result.errorShare,
+    errorShare: isCutShort ? errorRateOf({ ...totals, neverSentDue: 0 }) : result.errorShare,
     measurement: result.measurement.verdict,
     recovery: { seconds: waitedMs / 1000, recovered },
   };

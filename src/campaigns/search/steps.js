@@ -1,5 +1,5 @@
 /** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
-import { interrupted, orInterrupted, pauseFor, unlessStopped } from '../../common/stop.js';
+import { interruptedError, pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
@@ -12,7 +12,7 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 /** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
-/** @typedef {{origin: string, tls: Tls}} Place */
+/** @typedef {{origin: string, tls: Tls}} ProbeTarget */
 
 /** Recovery probe. Any response counts: only its time matters. */
 const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
@@ -29,7 +29,7 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   let shared = null;
   /** @type {Awaited<ReturnType<typeof watchRecovery>> | null} */
   let waitForRecovery = null;
-  /** Target of the previous step, if each step prepares its own. @type {Place | null} */
+  /** Target of the previous step, if each step prepares its own. @type {ProbeTarget | null} */
   let last = null;
   /** Clean-up of a step; after a stop the report does not wait for it. */
   let closing = Promise.resolve();
@@ -38,26 +38,26 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   async function closeUnlessStopped(closed) {
     closing = closed;
     closing.catch(() => {});
-    await unlessStopped(closing, stop);
+    await waitUnlessStopped(closing, stop);
   }
 
   /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
   async function prepare(stepPlan) {
-    if (stop.aborted) throw interrupted();
+    if (stop.aborted) throw interruptedError();
     const preparing = prepareRun(stepPlan, { token, mayReach, signal: stop, cutOff, onEvent });
     try {
-      return await orInterrupted(preparing, stop);
+      return await rejectOnStop(preparing, stop);
     } catch (error) {
       if (!stop.aborted) throw error;
       // An interrupted preparation has already cleaned up.
       const onFailure = (/** @type {any} */ thrown) =>
         thrown.code === 'interrupted' ? undefined : Promise.reject(thrown);
       await closeUnlessStopped(preparing.then((prepared) => prepared.close(), onFailure));
-      throw interrupted();
+      throw interruptedError();
     }
   }
 
-  /** @param {Place} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
+  /** @param {ProbeTarget} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
   async function recover(place, pauseMs) {
     const { probe, close } = openProbe(place, stop);
     const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop);
@@ -118,7 +118,7 @@ async function runWithEarlyStop(stepPlan, options) {
   return { result, cutShort };
 }
 
-/** @param {Place} place @param {AbortSignal} stop ends a probe at once */
+/** @param {ProbeTarget} place @param {AbortSignal} stop ends a probe at once */
 function openProbe({ origin, tls }, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: PROBE_TIMEOUT_MS });
   let isConnected = false;
@@ -132,7 +132,7 @@ function openProbe({ origin, tls }, stop) {
   }
   return {
     /** @returns {Promise<number | null>} milliseconds; null: no response */
-    probe: async () => (stop.aborted ? null : orInterrupted(measure(), stop).catch(() => null)),
+    probe: async () => (stop.aborted ? null : rejectOnStop(measure(), stop).catch(() => null)),
     close: () => requester.close(),
   };
 }

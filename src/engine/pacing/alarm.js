@@ -24,7 +24,7 @@ const LONGEST_EMPTY_TURN_MS = 0.05;
 /** A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. */
 const WAKE_EARLY_MS = 0.3;
 /** Clocks of two threads may differ by this much: an alarm called this early checks again at once. */
-const CLOCKS_APART_MS = 0.05;
+const CLOCK_TOLERANCE_MS = 0.05;
 /** With a pacing thread, longer waits also get a timer: not every wait is for an arrival. */
 const TIMER_FROM_MS = 2;
 /**
@@ -65,7 +65,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
     const now = clock();
     const remaining = at - now;
     if (byThread) {
-      if (remaining <= CLOCKS_APART_MS) setImmediate(check);
+      if (remaining <= CLOCK_TOLERANCE_MS) setImmediate(check);
       else if (remaining > TIMER_FROM_MS && timer === undefined) startTimer(Math.ceil(remaining) + 1);
     } else if (remaining <= spinFrom) {
       isSpinning = true;

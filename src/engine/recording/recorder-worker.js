@@ -35,9 +35,9 @@ const { load } = plan;
 const mix = await loadMix(plan);
 // Before the run's objects exist: V8 gives objects that predate the code using them different shapes.
 if (!load.coldStart) warmUp();
-const keepers = mix.openKeepers();
+const keepFiles = mix.openKeepFiles();
 /** By operation. @type {unknown[][]} */
-const kept = keepers.map(() => []);
+const kept = keepFiles.map(() => []);
 /** Ended seconds not yet reported. @type {SecondRow[]} */
 let ended = [];
 
@@ -57,7 +57,7 @@ const recorder = createRecorder({
 function keep() {
   for (const [member, items] of kept.entries()) {
     if (items.length === 0) continue;
-    keepers[member]?.write(items);
+    keepFiles[member]?.write(items);
     items.length = 0;
   }
 }
@@ -72,7 +72,15 @@ function report(soFar) {
 function recordWaiting({ endedMs: done, next, waiting, carried }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
-  const unsent = { sent: done, done, lag: 0, late: 0, failure: 'never_sent', status: 0, body: null };
+  const unsent = {
+    sent: done,
+    done,
+    sendLateMs: 0,
+    readLateMs: 0,
+    failure: 'never_sent',
+    status: 0,
+    body: null,
+  };
   // One reused object: there may be a million arrivals.
   const sample = { ...unsent, operation: 0, index: 0, intended: 0, carried: 0 };
   for (let i = 0; i < waiting; i++) {
@@ -94,7 +102,7 @@ const tail = recordAll({
 recordWaiting(tail);
 for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
 const tally = recorder.finish();
-post('end', { tally, kept: keepers.map((keeper) => keeper?.close() ?? null) });
+post('end', { tally, kept: keepFiles.map((keeper) => keeper?.close() ?? null) });
 report({ atMs: tail.endedMs, tally, open: null });
 livePort?.close();
 
@@ -116,7 +124,14 @@ function warmUp() {
       const intended = (i + 0.1) * GAP_MS;
       const sent = intended + (i % 7) / 100;
       const done = sent + (i % 50 === 49 ? 5000 : 0.1 + i / 100);
-      const times = { intended, sent, done, lag: (i % 11) / 1000, carried: 0, late: (i % 13) / 1000 };
+      const times = {
+        intended,
+        sent,
+        done,
+        sendLateMs: (i % 11) / 1000,
+        carried: 0,
+        readLateMs: (i % 13) / 1000,
+      };
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });
       writer.advanceWatermark(added * GAP_MS);
     };

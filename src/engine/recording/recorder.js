@@ -1,10 +1,10 @@
 /** Sample -> histograms and counters: a Tally. The operation's `classify` judges a response. */
 import { recordMs } from '../../common/histogram.js';
-import { createStageFinder, spansOf } from '../../plan/stages.js';
+import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
 import { countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
-/** @import { Classify, Verdict } from '../../operations/index.js' */
+/** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
 /** @import { SecondRow } from './seconds.js' */
@@ -28,9 +28,9 @@ export const ENGINE_OUTCOMES = Object.freeze({
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });
 
-/** The operation's check threw an error. @type {Verdict} */
+/** The operation's check threw an error. @type {Classification} */
 const CHECK_FAILED = Object.freeze({ outcome: 'check_failed', success: false, verification: 'failed' });
-/** @type {Verdict} */
+/** @type {Classification} */
 const UNCHECKED = Object.freeze({ outcome: 'unchecked', success: true, verification: null });
 /** Replaces a refusal's body if the recorder cannot keep up. */
 const NO_BODY = new Uint8Array(0);
@@ -45,7 +45,7 @@ const NO_BODY = new Uint8Array(0);
  */
 export function createRecorder(context) {
   const { operations, warmupMs, shards, measuredMs, stages = null, onSecond, onKept } = context;
-  const times = spansOf({ stages }, measuredMs);
+  const times = stageTimesOf({ stages }, measuredMs);
   const stageAt = createStageFinder(times);
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const names = operations.map(({ name }) => name);
@@ -56,7 +56,7 @@ export function createRecorder(context) {
   const spans = keepsHistograms ? null : createSpans();
   let current = createSecond(0);
 
-  /** @param {Sample} sample @returns {Verdict} */
+  /** @param {Sample} sample @returns {Classification} */
   function classifySample({ operation, failure, status, body, index }) {
     if (failure !== null) return { outcome: failure, success: false, verification: null };
     const { classify } = operations[operation];
@@ -103,7 +103,7 @@ export function createRecorder(context) {
       const outcome = outcomeOf(cell, verdict);
       const { latency } = outcome;
       outcome.count++;
-      const { intended, sent, done, lag: sentLate, carried, late } = sample;
+      const { intended, sent, done, sendLateMs: sentLate, carried, readLateMs: late } = sample;
       recordMs(latency.response, done - intended);
       recordMs(latency.ownResponse, done - intended - sentLate - carried - late);
       if (sample.failure === 'never_sent') {
@@ -158,7 +158,7 @@ export function createRecorder(context) {
  * @param {number} stretchMs @param {Sample} sample
  * @returns {number} 0 to 1: probability that the late tool sent it in a later stretch than planned
  */
-function displacedIn(stretchMs, { intended, sent, lag, carried }) {
+function displacedIn(stretchMs, { intended, sent, sendLateMs: lag, carried }) {
   const lateMs = Math.max(0, lag + carried);
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }

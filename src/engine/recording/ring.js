@@ -97,13 +97,13 @@ export function openWriter(memory) {
     numbers[to + 2] = sample.intended;
     numbers[to + 3] = sample.sent;
     numbers[to + 4] = sample.done;
-    numbers[to + 5] = sample.lag;
+    numbers[to + 5] = sample.sendLateMs;
     numbers[to + 6] = sample.failure === null ? -1 : indexOfFailure(sample.failure);
     numbers[to + 7] = sample.status;
     numbers[to + 8] = sample.body === null ? NO_BODY : store(sample.body);
     numbers[to + 9] = last.at;
     numbers[to + 10] = sample.carried;
-    numbers[to + 11] = sample.late;
+    numbers[to + 11] = sample.readLateMs;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
   }
@@ -158,11 +158,11 @@ function readSample(numbers, from, body) {
     /** Last byte of the response, or when the tool gave up. */
     done: numbers[from + 4],
     /** How late the tool itself sent it, excluding the wait for a free connection. */
-    lag: numbers[from + 5],
+    sendLateMs: numbers[from + 5],
     /** Part of its wait for a connection caused by late sends or reads of earlier requests. */
     carried: numbers[from + 10],
     /** Upper bound of the time until the tool read the response. */
-    late: numbers[from + 11],
+    readLateMs: numbers[from + 11],
     /** Outcome if the response is missing or incomplete; null: complete. */
     failure: failure < 0 ? null : FAILURES[failure],
     /** HTTP status; 0 without a response. */

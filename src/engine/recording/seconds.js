@@ -9,7 +9,7 @@ import {
 import { createSpans } from './spans.js';
 import { addUp } from './tally.js';
 
-/** @import { Verdict } from '../../operations/index.js' */
+/** @import { Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
@@ -76,7 +76,7 @@ export function createSecond(second) {
     second,
     isEmpty,
     response,
-    /** @param {Verdict} verdict @param {number} responseMs @param {number} sendLagMs */
+    /** @param {Classification} verdict @param {number} responseMs @param {number} sendLagMs */
     add({ outcome, success }, responseMs, sendLagMs) {
       recordMs(response, responseMs);
       recordMs(sendLag, sendLagMs);

@@ -6,7 +6,7 @@ import { createHistogram, packHistogram, sumHistograms } from '../../common/hist
 import { sumArrays, total } from '../../common/sums.js';
 
 /** @import { PackedHistogram } from '../../common/histogram.js' */
-/** @import { Verdict } from '../../operations/index.js' */
+/** @import { Classification } from '../../operations/index.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {(typeof SERIES)[number]} Series */
@@ -80,13 +80,13 @@ export function createTally(names, stages) {
   };
 }
 
-/** @param {CellTally} cell @param {Verdict} verdict @returns {OutcomeTally} */
+/** @param {CellTally} cell @param {Classification} verdict @returns {OutcomeTally} */
 export function outcomeOf({ outcomes }, { outcome, success }) {
   outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
   return outcomes[outcome];
 }
 
-/** @param {CellTally['verification']} verification @param {Verdict} verdict */
+/** @param {CellTally['verification']} verification @param {Classification} verdict */
 export function countVerification(verification, verdict) {
   if (verdict.outcome === 'unchecked') verification.unchecked++;
   if (verdict.verification === null) return;
@@ -170,13 +170,13 @@ export function withPlanned(cells, planned, left) {
   if (cells.length === 1) return cells;
   return cells.map((cell, i) => ({
     ...cell,
-    planned: planned?.[i] ?? settledOf(cell) + left[i],
+    planned: planned?.[i] ?? countSentOrDropped(cell) + left[i],
     neverSent: left[i],
   }));
 }
 
 /** @param {CellTally} cell @returns {number} requests sent or dropped */
-export function settledOf({ outcomes, dropped, neverSentDue }) {
+export function countSentOrDropped({ outcomes, dropped, neverSentDue }) {
   return dropped - neverSentDue + total(Object.values(outcomes).map(({ count }) => count));
 }
 

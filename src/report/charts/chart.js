@@ -1,13 +1,20 @@
 /** The general chart: series over a common x axis as SVG, with legend and table. */
 import { frames } from './frame.js';
-import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass } from './lines.js';
+import {
+  drawBars,
+  drawHorizontalLines,
+  drawLine,
+  drawTooltips,
+  drawVerticalLines,
+  lineClass,
+} from './lines.js';
 
 /** @import { Table } from '../sections.js' */
 /** @import { Axis } from './axes.js' */
 /** @import { Place, Setting } from './frame.js' */
-/** @import { Level, Look, Upright } from './lines.js' */
+/** @import { HorizontalLine, LineStyle, VerticalLine } from './lines.js' */
 
-/** @typedef {Look & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line continues */
+/** @typedef {LineStyle & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line continues */
 /**
  * One SVG per size; `summary`: a sentence or two; `className`: of the line of an entry.
  * @typedef {{svg: string, summary: string, legend: {name: string, className: string}[], table: Table}} Drawn
@@ -16,12 +23,12 @@ import { drawBars, drawLevels, drawLine, drawTooltips, drawUprights, lineClass }
  * `heading`: column heading of the moments, which ascend; the first series is on top, `stacked` ones are bars; `text` formats a value.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
- *   levels?: readonly Level[], uprights?: readonly Upright[], over?: (place: Place) => string}} Declaration `over`: drawn last
+ *   horizontalLines?: readonly HorizontalLine[], verticalLines?: readonly VerticalLine[], over?: (place: Place) => string}} Declaration `over`: drawn last
  */
 
 /** @param {Declaration} declaration @returns {Drawn} */
 export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, series, text, ...more }) {
-  const { levels = [], uprights = [], over = () => '' } = more;
+  const { horizontalLines = [], verticalLines = [], over = () => '' } = more;
   const textOf = (/** @type {number | null | undefined} */ value) =>
     typeof value === 'number' ? text(value) : '–';
   const below = moments.map(() => 0);
@@ -45,15 +52,18 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
       ...lines.map(({ points, ...look }) =>
         (look.mark === 'stacked' ? drawBars : drawLine)(points, look, place),
       ),
-      drawUprights(uprights, place),
-      drawLevels(levels, place),
+      drawVerticalLines(verticalLines, place),
+      drawHorizontalLines(horizontalLines, place),
       drawTooltips(tooltips, place),
       over(place),
     ].join('\n');
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
-    legend: [...series, ...levels].map(({ name, ...look }) => ({ name, className: lineClass(look) })),
+    legend: [...series, ...horizontalLines].map(({ name, ...look }) => ({
+      name,
+      className: lineClass(look),
+    })),
     table: {
       kind: 'table',
       caption: setting.title,

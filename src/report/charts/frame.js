@@ -5,7 +5,7 @@ import { escapeHtml } from '../html/escape.js';
 
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
-/** @typedef {ReturnType<typeof makePlace>} Place the plot */
+/** @typedef {ReturnType<typeof Plot>} Place the plot */
 
 /** Font size of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
@@ -33,13 +33,13 @@ export const SIZES = [
 export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES];
 
 /**
- * A chart with axes, in each size. `draw` fills the plot; `isUpright`: the grid is that of the x axis.
- * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, isUpright?: boolean}} parts
+ * A chart with axes, in each size. `draw` fills the plot; `hasXGrid`: the grid is that of the x axis.
+ * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, hasXGrid?: boolean}} parts
  */
 export const frames = (parts) => parts.sizes.map((size) => frame(parts, size)).join('\n');
 
 /** @param {Parameters<typeof frames>[0]} parts @param {Size} size */
-function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { name, width, height }) {
+function frame({ id, title, summary, xAxis, yAxis, draw, hasXGrid = false }, { name, width, height }) {
   const yTicks = yAxis.ticks(height, () => LINE_HEIGHT);
   const labels = Math.min(Math.max(...yTicks.map(({ label }) => textWidth(label))), width * MAX_LABEL_SHARE);
   const [left, right] = [Math.max(EDGE, Math.ceil(10 + labels)), width - EDGE];
@@ -50,7 +50,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
   const yAt = (/** @type {Tick} */ { at }) => round(bottom - at * height);
   const content = [
     textAt({ x: 0, y: 14, text: yAxis.title, room: width }),
-    ...(isUpright
+    ...(hasXGrid
       ? xTicks.map((tick) => line('grid', xAt(tick), xAt(tick), top, bottom))
       : yTicks.map((tick) => line('grid', left, right, yAt(tick), yAt(tick)))),
     ...yTicks.map((tick) =>
@@ -62,7 +62,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw, isUpright = false }, { 
       const label = textAt({ x, y: bottom + 22, text: tick.label, anchor: 'middle' });
       return [line('axis', xAt(tick), xAt(tick), bottom, bottom + 5), label];
     }),
-    draw(makePlace({ left, right, top, bottom }, xAxis, yAxis)),
+    draw(Plot({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
   ];
@@ -81,7 +81,7 @@ export function line(className, x1, x2, y1, y2) {
 }
 
 /** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */
-export function makePlace({ left, right, top, bottom }, xAxis, yAxis) {
+export function Plot({ left, right, top, bottom }, xAxis, yAxis) {
   const x = (/** @type {number} */ value) => round(left + xAxis.at(value) * (right - left));
   const y = (/** @type {number} */ value) => round(bottom - yAxis.at(value) * (bottom - top));
   return { left, right, top, bottom, x, y };

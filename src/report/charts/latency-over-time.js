@@ -9,10 +9,10 @@ import { endOf, momentName, timeChart } from './time-chart.js';
 /** @import { Bin, LatencySpan } from '../../result/latency-spans.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
-/** @import { Look } from './lines.js' */
+/** @import { LineStyle } from './lines.js' */
 /** @import { RowSeries } from './time-chart.js' */
 
-/** @type {(Look & {key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
+/** @type {(LineStyle & {key: 'p50' | 'p90' | 'p99' | 'max'})[]} */
 const SERIES = [
   { key: 'p50', style: 1 },
   { key: 'p90', style: 3 },
@@ -29,10 +29,10 @@ export function latencyOverTime(run, setting) {
   const rows = latencySpans(run.timeline);
   const series = seriesOf(rows);
   const values = series.flatMap(({ value }) => rows.flatMap((row) => value(row) ?? []));
-  const levels = limitsNear(limitsOf(run), extent(values));
-  const yAxis = valueAxis('ms', 'response time', [...values, ...levels.map(({ value }) => value)]);
+  const horizontalLines = limitsNear(limitsOf(run), extent(values));
+  const yAxis = valueAxis('ms', 'response time', [...values, ...horizontalLines.map(({ value }) => value)]);
   return timeChart({
-    ...{ run, setting, rows, series, levels, yAxis },
+    ...{ run, setting, rows, series, horizontalLines, yAxis },
     summary: latencySummary(rows),
     text: formatLatency,
   });

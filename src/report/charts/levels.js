@@ -1,5 +1,5 @@
 /** Figures of a search by level: one value per level for each series. */
-import { figureText } from '../../result/runs/figures.js';
+import { formatFigure } from '../../result/runs/figures.js';
 import { extent } from '../describe/words.js';
 import { compactLabel, linearAxis, logAxis, valueAxis } from './axes.js';
 import { drawChart } from './chart.js';
@@ -38,8 +38,8 @@ export function levels({ heading, axis, unit, levels: all, series, limits, answe
     heading,
     moments: all.map(({ level, name, verdict }) => ({ name: `${name}: ${verdict}`, x: level })),
     series: series.map((one, i) => ({ ...one, style: i + 1 })),
-    text: (value) => figureText(unit, value),
-    levels: shown,
-    uprights: answer === null ? [] : [{ name: answer.name, x: answer.level }],
+    text: (value) => formatFigure(unit, value),
+    horizontalLines: shown,
+    verticalLines: answer === null ? [] : [{ name: answer.name, x: answer.level }],
   });
 }

@@ -6,9 +6,9 @@ import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 /** @import { Place } from './frame.js' */
 
 /** @typedef {{x: number, value: number | null}} Point null: a gap */
-/** @typedef {{style: number, mark?: string}} Look `style`: colour 1 to 6; `mark`: class of the line; see the style sheet */
-/** @typedef {Look & {name: string, value: number}} Level a horizontal line, e.g. a limit */
-/** @typedef {{name: string, x: number}} Upright a vertical line with a name */
+/** @typedef {{style: number, mark?: string}} LineStyle `style`: colour 1 to 6; `mark`: class of the line; see the style sheet */
+/** @typedef {LineStyle & {name: string, value: number}} HorizontalLine a horizontal line, e.g. a limit */
+/** @typedef {{name: string, x: number}} VerticalLine a vertical line with a name */
 
 /** Lines of at most this many points have dots. */
 const FEW = 30;
@@ -22,7 +22,7 @@ const [MAX_LIMITS, LIMIT_REACH] = [3, 3];
 /** Min pixels for the name of an upright. */
 const MIN_NAME = 32;
 
-/** A path, with dots where points are few or alone. @param {Point[]} points @param {Look} look @param {Place} place */
+/** A path, with dots where points are few or alone. @param {Point[]} points @param {LineStyle} look @param {Place} place */
 export function drawLine(points, { style, mark }, place) {
   const x = (/** @type {Point} */ point) => place.x(point.x);
   const y = (/** @type {Point} */ { value }) => place.y(Number(value));
@@ -38,7 +38,7 @@ export function drawLine(points, { style, mark }, place) {
   ].join('\n');
 }
 
-/** @param {Point[]} points @param {Look} look @param {Place} place @returns {string} a bar for each point above zero, at least a pixel high */
+/** @param {Point[]} points @param {LineStyle} look @param {Place} place @returns {string} a bar for each point above zero, at least a pixel high */
 export function drawBars(points, look, { left, right, bottom, x, y }) {
   const bars = points.map((point) =>
     point.value ? `M${x(point.x)} ${bottom}V${Math.min(y(point.value), bottom - 1)}` : '',
@@ -47,13 +47,13 @@ export function drawBars(points, look, { left, right, bottom, x, y }) {
   return `<path class="${lineClass(look)}" stroke-width="${width}" d="${bars.join('')}"/>`;
 }
 
-/** @param {Look} look */
+/** @param {LineStyle} look */
 export function lineClass({ style, mark }) {
   if (mark === 'stacked') return `stacked s${style}`;
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
 }
 
-/** @param {(Look & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest */
+/** @param {(LineStyle & {text: string, value: number})[]} limits @param {[number, number]} measured lowest and highest */
 export function limitsNear(limits, [low, high]) {
   return limits
     .filter(({ value }) => value > 0 && value >= low / LIMIT_REACH && value <= high * LIMIT_REACH)
@@ -61,17 +61,17 @@ export function limitsNear(limits, [low, high]) {
     .map(({ text, ...limit }) => ({ ...limit, mark: 'limit', name: `limit: ${text}` }));
 }
 
-/** Horizontal lines; the legend has their names. @param {readonly Level[]} levels @param {Place} place */
-export function drawLevels(levels, { left, right, y: yOf }) {
-  return levels
+/** Horizontal lines; the legend has their names. @param {readonly HorizontalLine[]} horizontalLines @param {Place} place */
+export function drawHorizontalLines(horizontalLines, { left, right, y: yOf }) {
+  return horizontalLines
     .map((level) => line(lineClass(level), left, right, yOf(level.value), yOf(level.value)))
     .join('\n');
 }
 
-/** @param {readonly Upright[]} uprights ascending @param {Place} place */
-export function drawUprights(uprights, { x: xOf, right, top, bottom }) {
-  const places = uprights.map(({ x }) => Math.min(right, xOf(x)));
-  return uprights
+/** @param {readonly VerticalLine[]} verticalLines ascending @param {Place} place */
+export function drawVerticalLines(verticalLines, { x: xOf, right, top, bottom }) {
+  const places = verticalLines.map(({ x }) => Math.min(right, xOf(x)));
+  return verticalLines
     .map(({ name }, i) => {
       const x = places[i];
       const room = (places[i + 1] ?? right) - x - 8;

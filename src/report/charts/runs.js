@@ -1,5 +1,5 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
-import { figureText } from '../../result/runs/figures.js';
+import { formatFigure } from '../../result/runs/figures.js';
 import { known } from '../../result/runs/run-set.js';
 import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
@@ -25,7 +25,7 @@ const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 export function runs({ unit, groups }, setting) {
   const values = known(groups.flatMap((group) => group.values));
   if (values.length === 0) return null;
-  const text = (/** @type {number | null} */ value) => figureText(unit, value);
+  const text = (/** @type {number | null} */ value) => formatFigure(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const ticks = groups.map(({ name }, i) => ({ at: rowAt(i), label: name }));
   const medians = groups.map((group) => {
@@ -41,7 +41,7 @@ export function runs({ unit, groups }, setting) {
       xAxis: valueAxis(unit, '', values, { isFromZero: false }),
       yAxis: { title: '', at: rowAt, ticks: () => ticks },
       draw: (place) => groups.map((group, i) => drawGroup(group, i, place, text)).join('\n'),
-      isUpright: true,
+      hasXGrid: true,
     }),
     summary,
     legend: [],

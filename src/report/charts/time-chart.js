@@ -6,10 +6,10 @@ import { drawChart } from './chart.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Declaration } from './chart.js' */
-/** @import { Look } from './lines.js' */
+/** @import { LineStyle } from './lines.js' */
 
 /** @typedef {{second: number, span: number}} Moment `span` seconds from `second` on */
-/** @template Row @typedef {Look & {name: string, value: (row: Row) => number | null | undefined}} RowSeries */
+/** @template Row @typedef {LineStyle & {name: string, value: (row: Row) => number | null | undefined}} RowSeries */
 
 /** Lines with more moments have no dashes: noise would hide them. */
 const DENSE_FROM = 130;
@@ -17,14 +17,14 @@ const AFTER_NOTE = 'After the last vertical line, the run waited for the last re
 
 /**
  * @template {Moment} Row
- * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'levels'> & {run: Result,
+ * @param {Pick<Declaration, 'setting' | 'yAxis' | 'text' | 'horizontalLines'> & {run: Result,
  *   summary: (string | false)[], rows: Row[], series: RowSeries<Row>[]}} parts `rows` in order, without a gap
  */
 export function timeChart({ run, rows, series, summary, ...parts }) {
   const seconds = endOf(rows);
   const { windowSeconds = 0, stages = [] } = run;
   const hasAfter = windowSeconds > 0 && windowSeconds < seconds - 0.5;
-  const uprights = stages.map(({ name, startSeconds }) => ({ name, x: startSeconds }));
+  const verticalLines = stages.map(({ name, startSeconds }) => ({ name, x: startSeconds }));
   return drawChart({
     ...parts,
     summary: joined([...summary, hasAfter && AFTER_NOTE], ' '),
@@ -36,7 +36,7 @@ export function timeChart({ run, rows, series, summary, ...parts }) {
       ...look,
       values: rows.map(value),
     })),
-    uprights: hasAfter ? [...uprights, { name: 'waiting', x: windowSeconds }] : uprights,
+    verticalLines: hasAfter ? [...verticalLines, { name: 'waiting', x: windowSeconds }] : verticalLines,
   });
 }
 

@@ -111,13 +111,13 @@ function responses(result) {
   );
   const checks = (/** @type {'checked' | 'passed' | 'unchecked'} */ key, /** @type {string} */ help) => {
     const points = byOperation(result, ({ verification }) => ({ value: verification[key] }));
-    return counter(`answers.${key}`, '{answer}', help, points);
+    return counter(`responses.${key}`, '{response}', help, points);
   };
   return [
     checks('checked', 'Responses that were checked in full.'),
     checks('passed', 'Checked responses that passed every check.'),
     checks('unchecked', 'Successful responses that were not checked.'),
-    counter('answers.failed', '{answer}', 'Checked responses that failed, by rule.', failures),
+    counter('responses.failed', '{response}', 'Checked responses that failed, by rule.', failures),
   ];
 }
 

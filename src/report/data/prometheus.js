@@ -3,7 +3,7 @@
  * by its compatibility rules: dots become underscores, the unit becomes a suffix, counters end in `_total`.
  * https://prometheus.io/docs/instrumenting/exposition_formats/ (0.0.4)
  */
-import { visibleText } from '../../common/visible-text.js';
+import { sanitizeText } from '../../common/sanitize.js';
 import { BOUNDS_SECONDS, cumulativeCounts, exact, metricsOf, QUANTILES } from './metrics.js';
 
 /** @import { LatencyBlock, Result } from '../../result/schema.js' */
@@ -71,5 +71,5 @@ function percentileSamples(latency, labels) {
   });
 }
 
-/** @param {string} text @returns {string} on one line: visibleText replaces line breaks */
-const escapeLabel = (text) => visibleText(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');
+/** @param {string} text @returns {string} on one line: sanitizeText replaces line breaks */
+const escapeLabel = (text) => sanitizeText(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"');

@@ -1,7 +1,7 @@
 /** Figures with their error bars, and verdicts on them, in words. Older files have no bars. */
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
-import { formatPercent, rateTexter } from '../../result/wording.js';
+import { formatPercent, rateFormatter } from '../../result/wording.js';
 
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Figure, VerdictItem } from '../sections.js' */
@@ -90,5 +90,5 @@ function formatOf({ unit, text }) {
   if (unit !== '/s') return unit === 'ms' ? formatDuration : formatPercent;
   const [, rateUnit] = /\/\s*(s|min|h|d)/.exec(text) ?? [];
   if (rateUnit === undefined) return formatRate;
-  return rateTexter({ rateUnit: /** @type {'s' | 'min' | 'h' | 'd'} */ (rateUnit) });
+  return rateFormatter({ rateUnit: /** @type {'s' | 'min' | 'h' | 'd'} */ (rateUnit) });
 }

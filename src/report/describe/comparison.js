@@ -1,5 +1,5 @@
 /** A comparison of groups of runs as a report: the finding first, then every metric. */
-import { differenceText, figureText, intervalText, pText } from '../../result/runs/figures.js';
+import { differenceText, formatFigure, intervalText, pText } from '../../result/runs/figures.js';
 import { VARIANCE_KEYS } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, table, verdicts } from '../sections.js';
@@ -171,7 +171,8 @@ function datesPhrase({ runs }) {
 }
 
 /** @param {Comparison} comparison @param {ComparedMetric} metric @param {number} group index */
-const medianText = ({ groups }, { key, unit }, group) => figureText(unit, groups[group].metrics[key].median);
+const medianText = ({ groups }, { key, unit }, group) =>
+  formatFigure(unit, groups[group].metrics[key].median);
 
 /** Its name; A to Z, then G27, ... if any name is long. @param {Comparison} comparison @param {number} group index */
 function labelOf({ groups }, group) {

@@ -1,7 +1,7 @@
 /** Differences of a comparison in words. */
 import { groupBy } from '../../common/sums.js';
 import { PERCENTILES } from '../../result/latency.js';
-import { differenceText, figureText, intervalText, sizeText } from '../../result/runs/figures.js';
+import { differenceText, formatFigure, intervalText, sizeText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 
 /** @import { ComparedMetric, Comparison, Difference } from '../../result/comparison/comparison-schema.js' */
@@ -70,7 +70,7 @@ export function finding({ groups, metrics, method }, other) {
   const shown = ranked.find((metric) => isShown(metric, other));
   if (shown !== undefined) {
     const [before, after] = [0, other].map((i) =>
-      figureText(shown.unit, groups[i].metrics[shown.key].median),
+      formatFigure(shown.unit, groups[i].metrics[shown.key].median),
     );
     const figures =
       before === after ? `${shown.label} ${after} in both` : `${shown.label} ${after} instead of ${before}`;

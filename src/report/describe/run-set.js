@@ -1,6 +1,6 @@
 /** A set of runs as a report: medians, then a row per run. */
 import { invalidReasonOf } from '../../result/document.js';
-import { figureText } from '../../result/runs/figures.js';
+import { formatFigure } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import { facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
 import { spanText, verdictCell, worstVerdict } from './bars.js';
@@ -39,7 +39,7 @@ export function describeRunSet(runSet) {
 function titleOf({ name, summary: { used, metrics } }) {
   if (used.length === 0) return `${name}: no usable runs`;
   const shown = ['p99', 'rate'].flatMap((key) => metrics.filter((metric) => metric.key === key));
-  const text = shown.map(({ label, unit, median }) => `${label} ${figureText(unit, median)}`).join(', ');
+  const text = shown.map(({ label, unit, median }) => `${label} ${formatFigure(unit, median)}`).join(', ');
   return `${name}: ${text}, ${used.length === 1 ? '1 run' : `medians of ${counted(used.length, 'run')}`}`;
 }
 
@@ -64,9 +64,9 @@ function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
   const items = metrics
     .filter(({ key }) => KEY.includes(key))
     .map(({ label, unit, median, min, max }) => {
-      const isSpread = min !== null && max !== null && figureText(unit, min) !== figureText(unit, max);
-      const range = isSpread ? spanText(min, max, (value) => figureText(unit, value)) : undefined;
-      return { name: label, value: figureText(unit, median), range };
+      const isSpread = min !== null && max !== null && formatFigure(unit, min) !== formatFigure(unit, max);
+      const range = isSpread ? spanText(min, max, (value) => formatFigure(unit, value)) : undefined;
+      return { name: label, value: formatFigure(unit, median), range };
     });
   const of = used.length === 1 ? '' : ' Medians (lowest to highest run):';
   return [...sentence(`${all}${of}`), ...figures(items), ...remarks];
@@ -77,7 +77,7 @@ function eachRun({ runs, summary: { used } }) {
   /** @type {(metric: typeof METRICS[number], kind?: 'detail') => Column<ReturnType<typeof namedRuns>[number]>} */
   const column = ({ label, unit, read }, kind) => [
     label,
-    ({ result }) => figureText(unit, read(result)),
+    ({ result }) => formatFigure(unit, read(result)),
     kind,
   ];
   return table(
@@ -98,7 +98,7 @@ function overRuns({ summary: { used, metrics } }) {
     `Over ${counted(used.length, 'run')}`,
     [
       ['Over runs', ({ label }) => label],
-      ['median', ({ unit, spread }) => figureText(unit, spread.median)],
+      ['median', ({ unit, spread }) => formatFigure(unit, spread.median)],
       ...SPREAD_COLUMNS,
     ],
     used.length < 2 ? [] : metrics.map((metric) => ({ ...metric, spread: metric })),

@@ -1,5 +1,5 @@
 /** Shared by reports of several runs: targets, verdicts and spreads. */
-import { deviationText, figureText, varianceText } from '../../result/runs/figures.js';
+import { formatDeviation, formatFigure, formatVariance } from '../../result/runs/figures.js';
 import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';
 
@@ -40,11 +40,11 @@ export function verdictCounts(verdicts) {
 
 /** @type {Column<{unit: Unit, spread: Spread}>[]} */
 export const SPREAD_COLUMNS = [
-  ['mean', ({ unit, spread }) => figureText(unit, spread.mean)],
-  ['std dev', ({ unit, spread }) => deviationText(unit, spread)],
-  ['variance', ({ unit, spread }) => varianceText(unit, spread)],
-  ['min', ({ unit, spread }) => figureText(unit, spread.min)],
-  ['max', ({ unit, spread }) => figureText(unit, spread.max)],
+  ['mean', ({ unit, spread }) => formatFigure(unit, spread.mean)],
+  ['std dev', ({ unit, spread }) => formatDeviation(unit, spread)],
+  ['variance', ({ unit, spread }) => formatVariance(unit, spread)],
+  ['min', ({ unit, spread }) => formatFigure(unit, spread.min)],
+  ['max', ({ unit, spread }) => formatFigure(unit, spread.max)],
 ];
 
 /** @param {string} label of a metric @param {Unit} unit @param {Group[]} groups @returns {Part[]} none if no run has a value */

@@ -2,7 +2,7 @@
 import { groupBy } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { FIGURES } from '../../result/latency.js';
-import { differenceText, figureText } from '../../result/runs/figures.js';
+import { differenceText, formatFigure } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
 import { verdictCell } from './bars.js';
@@ -35,7 +35,7 @@ const ROW_COLUMNS = [
     (row) => row,
     FIGURES.filter((figure) => !NARROW.includes(figure)),
   ),
-  ['success', ({ successRatio }) => figureText('fraction', successRatio)],
+  ['success', ({ successRatio }) => formatFigure('fraction', successRatio)],
 ];
 
 /** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
@@ -94,7 +94,7 @@ export function stageTable(scenario, { run, target, stages, load }) {
       ['for', ofStage(({ seconds }) => formatDuration(seconds * 1000))],
       ['planned', ofStage(({ from, to }) => levelPhrase(load, from, to))],
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
-      ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
+      ['errors', ({ errorShare }) => formatFigure('fraction', errorShare)],
       ...timeColumns(['mean', 'p99'], (row) => row),
       ['required', ({ requirement: one }) => (one === null ? '–' : verdictCell(one)), 'text'],
     ],

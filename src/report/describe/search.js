@@ -1,6 +1,6 @@
 /** The report of a search: the finding, then each level. */
 import { formatCount, formatDuration } from '../../common/units.js';
-import { figureText } from '../../result/runs/figures.js';
+import { formatFigure } from '../../result/runs/figures.js';
 import { lastOfEach, levelText } from '../../result/search/explain.js';
 import { chart, facts, report, section, sentence, table, verdicts } from '../sections.js';
 import { requirementClause, verdictCell } from './bars.js';
@@ -59,7 +59,7 @@ export function requirementVerdict({ requirements, confirmation }, i) {
 /** @param {Search['searched']} searched @param {SearchStep} step @returns {string} a line of progress */
 export function stepPhrase(searched, { level, verdict, p50Ms, p99Ms, errorShare, perSecond, reason }) {
   const rate = searched === 'rate' ? '' : `, ${perSecondText(perSecond)}`;
-  const errors = figureText('fraction', errorShare);
+  const errors = formatFigure('fraction', errorShare);
   const text = `p50 ${timeText(p50Ms)}, p99 ${timeText(p99Ms)}${rate}, errors ${errors}`;
   const why = verdict === 'met' ? '' : ` ${reason}`;
   return `${levelText(searched, level)}: ${verdict}; ${text}.${why}`;
@@ -128,7 +128,7 @@ function levels(search) {
         (/** @type {SearchStep} */ { p50Ms, p99Ms, maxMs }) => ({ p50: p50Ms, p99: p99Ms, max: maxMs }),
         ['max'],
       ),
-      ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
+      ['errors', ({ errorShare }) => formatFigure('fraction', errorShare)],
       ['verdict', ({ verdict }) => verdictCell(verdict), 'text'],
       ['why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason), 'text'],
     ],

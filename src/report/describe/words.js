@@ -1,7 +1,7 @@
 /** Phrases and columns that reports share. */
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { labelOf } from '../../result/latency.js';
-import { figureText } from '../../result/runs/figures.js';
+import { formatFigure } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from './bars.js';
 
@@ -133,7 +133,7 @@ export function perHourText(perHour) {
 }
 
 /** @param {number | null | undefined} ms @returns {string} a dash for a missing value */
-export const timeText = (ms) => figureText('ms', ms ?? null);
+export const timeText = (ms) => formatFigure('ms', ms ?? null);
 
 /** @param {string} text @returns {string} with a capital letter; `p99` stays lower case */
 export function titled(text) {

@@ -126,7 +126,7 @@ figcaption p, .summary { margin: 0; }
 .chart .halo { stroke: var(--paper); stroke-width: 4; stroke-linejoin: round; paint-order: stroke; }
 .grid { stroke: var(--grid); }
 .axis { stroke: var(--muted); }
-.upright { stroke: var(--muted); stroke-dasharray: 1 3; }
+.vertical { stroke: var(--muted); stroke-dasharray: 1 3; }
 .column { fill: var(--ink); fill-opacity: 0; } .column:hover { fill-opacity: 0.15; }
 .s1 { --c: var(--s1); } .s2 { --c: var(--s2); } .s3 { --c: var(--s3); } .s4 { --c: var(--s4); } .s5 { --c: var(--s5); } .s6 { --c: var(--s6); }
 .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }

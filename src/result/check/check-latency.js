@@ -13,7 +13,7 @@ const [BUCKET_SHARE, BUCKET_MS] = [0.001, 0.001];
 export const isAbove = (a, b) => a - b > 2 * (BUCKET_SHARE * Math.max(a, b) + BUCKET_MS);
 
 /** @template T @param {() => T} read @returns {T | null} null: it throws */
-export function unlessThrown(read) {
+export function tryOrNull(read) {
   try {
     return read();
   } catch {
@@ -22,7 +22,7 @@ export function unlessThrown(read) {
 }
 
 /** @param {string} text */
-const readHistogram = (text) => unlessThrown(() => decodeHistogram(text));
+const readHistogram = (text) => tryOrNull(() => decodeHistogram(text));
 
 /**
  * @param {string} name its path: the figures of `a.b.histogram` are `a.b.p50`, ...
@@ -101,6 +101,6 @@ function* histogramsIn(value, place, isOwn = false) {
 }
 
 /** @template {number | string} T @param {string} left @param {T | null | undefined} a @param {string} right @param {T | null | undefined} b */
-export function* same(left, a, right, b) {
+export function* checkEqual(left, a, right, b) {
   if (a !== b) yield `${left} is ${a ?? 'missing'}, but ${right} is ${b ?? 'missing'}`;
 }

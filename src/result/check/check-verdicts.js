@@ -5,7 +5,7 @@ import { METRICS, parseRequirement } from '../../plan/requirements.js';
 import { REASONS } from '../../verdict/reasons.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { verdictOn } from '../requirements/judge-figures.js';
-import { same, unlessThrown } from './check-latency.js';
+import { checkEqual, tryOrNull } from './check-latency.js';
 
 /** @import { Requirement } from '../../plan/requirements.js' */
 /** @import { RunView } from '../requirements/judge.js' */
@@ -30,7 +30,7 @@ export function* checkVerdicts(result) {
       return own.map((view) => judgeRequirement({ ...requirement, operation, stage }, view));
     };
     if (!result.shard) yield* checkVerdict(judged, judge);
-    else yield* same(`the verdict on ${text}`, verdict, 'that of a part', 'not proven');
+    else yield* checkEqual(`the verdict on ${text}`, verdict, 'that of a part', 'not proven');
   }
 }
 
@@ -54,7 +54,7 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
 /** @param {Judged} judged @returns {Requirement | null} null: `text` is no requirement, or its limit or unit differs */
 export function requirementOf({ text, limit, unit }) {
   // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
-  const requirement = unlessThrown(() => parseRequirement(String(text.split(': ').at(-1))));
+  const requirement = tryOrNull(() => parseRequirement(String(text.split(': ').at(-1))));
   if (requirement === null) return null;
   const own = METRICS[requirement.metric].unit;
   return requirement.limit === (limit ?? requirement.limit) && own === (unit ?? own) ? requirement : null;
@@ -108,7 +108,7 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
   const timesOf = (/** @type {Pick<typeof block, 'latencyMs'>[]} */ blocks) => {
     const histograms = blocks.flatMap(({ latencyMs: { [series]: times } }) => times.histogram ?? []);
     const reported = histograms.length === 0 ? createHistogram() : sumHistograms(histograms);
-    return /** @type {RunView['all']} */ ({ [series]: { reported, own: reported } });
+    return /** @type {RunView['all']} */ ({ [series]: { reported, target: reported } });
   };
   const good = Object.entries(outcomeDetails).filter(([, { success }]) => success);
   const checked = good.filter(([name]) => name !== 'unchecked');
@@ -121,11 +121,11 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
     checked: timesOf(checked.map(([, details]) => details)),
   };
   if (totals.errors > 0 || (operation !== undefined && operations.size > 1)) return [view];
-  const isLevel = load.stageCount === undefined && load.rampUpMs <= load.warmupMs;
-  const level = 'level' in part ? part.level.most : isLevel ? Number(load.ratePerSecond) : 0;
+  const isConstant = load.stageCount === undefined && load.rampUpMs <= load.warmupMs;
+  const level = 'level' in part ? part.level.most : isConstant ? Number(load.ratePerSecond) : 0;
   // One arrival more or less changes the rate; a backlog lowers it.
   const isKept = result.unfinished || perSecond * (totals.planned + 2) >= level * totals.planned;
   const mean = { ...view, offeredPerSecond: perSecond, allOnTime: true };
   const offered = { ...mean, offeredPerSecond: Math.max(level, perSecond) };
-  return [view, mean, ...(isKept ? [offered, { ...mean, perhapsOfferedPerSecond: level }] : [])];
+  return [view, mean, ...(isKept ? [offered, { ...mean, levelPerSecond: level }] : [])];
 }

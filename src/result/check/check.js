@@ -5,9 +5,16 @@
  */
 import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
-import { countErrors, shareOfErrors } from '../build.js';
+import { countErrors, errorRateOf } from '../build.js';
 import { SERIES } from '../latency.js';
-import { checkHistogram, checkLatencies, checkSums, isAbove, isAscending, same } from './check-latency.js';
+import {
+  checkEqual,
+  checkHistogram,
+  checkLatencies,
+  checkSums,
+  isAbove,
+  isAscending,
+} from './check-latency.js';
 
 /** @import { OperationBlock, Result, TimelineRow } from '../schema.js' */
 
@@ -65,10 +72,10 @@ function* checkBlock(block, windowSeconds) {
 /** @param {OperationBlock} block @param {number | undefined} windowSeconds */
 function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, windowSeconds) {
   const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
-  yield* same('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned);
-  yield* same('succeeded + failed', succeeded + failed, 'sent', sent);
-  yield* same('failed + dropped + neverSentDue', countErrors(totals), 'errors', totals.errors);
-  yield* same('errors / (succeeded + errors)', shareOfErrors(totals), 'errorShare', errorShare);
+  yield* checkEqual('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned);
+  yield* checkEqual('succeeded + failed', succeeded + failed, 'sent', sent);
+  yield* checkEqual('failed + dropped + neverSentDue', countErrors(totals), 'errors', totals.errors);
+  yield* checkEqual('errors / (succeeded + errors)', errorRateOf(totals), 'errorShare', errorShare);
   if (neverSentDue > neverSent) yield `neverSentDue (${neverSentDue}) is more than neverSent (${neverSent})`;
   const isNear = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= ROUNDING_SHARE * b;
   if (!isNear(perSecond * 3600, perHour))
@@ -83,21 +90,26 @@ function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, win
 function* checkOutcomes({ totals, outcomes, outcomeDetails: details }) {
   const sent = Object.entries(outcomes).map(([name, count]) => (Object.hasOwn(UNSENT, name) ? 0 : count));
   const succeeded = Object.values(details).map(({ success, count }) => (success ? count : 0));
-  yield* same('the number of outcomes of sent requests', total(sent), 'sent', totals.sent);
-  yield* same('the number of successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
+  yield* checkEqual('the number of outcomes of sent requests', total(sent), 'sent', totals.sent);
+  yield* checkEqual('the number of successful outcomes', total(succeeded), 'succeeded', totals.succeeded);
   for (const [name, key] of Object.entries(UNSENT))
-    if (Object.hasOwn(outcomes, name)) yield* same(`outcome ${name}`, outcomes[name], key, totals[key]);
+    if (Object.hasOwn(outcomes, name)) yield* checkEqual(`outcome ${name}`, outcomes[name], key, totals[key]);
   for (const name of new Set([...Object.keys(outcomes), ...Object.keys(details)]))
-    yield* same(`outcomes.${name}`, outcomes[name], `outcomeDetails.${name}.count`, details[name]?.count);
+    yield* checkEqual(
+      `outcomes.${name}`,
+      outcomes[name],
+      `outcomeDetails.${name}.count`,
+      details[name]?.count,
+    );
 }
 
 /** @param {OperationBlock} block */
 function* checkVerification({ verification, outcomes, totals: { succeeded } }) {
   const { checked, passed, sampled, unchecked, failures } = verification;
   const failed = total(Object.values(failures));
-  yield* same('the sum of verification.passed and its failures', passed + failed, 'checked', checked);
+  yield* checkEqual('the sum of verification.passed and its failures', passed + failed, 'checked', checked);
   for (const [rule, count] of Object.entries(failures))
-    yield* same(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]);
+    yield* checkEqual(`verification.failures.${rule}`, count, `outcomes.${rule}`, outcomes[rule]);
   if ((outcomes.unchecked ?? 0) > unchecked)
     yield `outcome unchecked is ${outcomes.unchecked}, but verification.unchecked is ${unchecked}`;
   if (passed + unchecked > succeeded)
@@ -129,7 +141,12 @@ function* checkParts(name, blocks, whole) {
   if (blocks.length === 0) return yield `there are no ${name}`;
   const parts = blocks.map(countsOf);
   for (const [key, count] of Object.entries(countsOf(whole)))
-    yield* same(`the sum of ${key} over the ${name}`, total(parts.map((part) => part[key] ?? 0)), key, count);
+    yield* checkEqual(
+      `the sum of ${key} over the ${name}`,
+      total(parts.map((part) => part[key] ?? 0)),
+      key,
+      count,
+    );
   // A single block is the whole, which has its own check.
   const latencies = blocks.map(({ latencyMs }) => latencyMs);
   if (blocks.length > 1) yield* checkSums(whole.latencyMs, latencies, `the ${name}`);
@@ -153,7 +170,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
     yield `the timeline has ${due} arrivals due, but only ${totals.planned} were planned`;
   for (const key of COUNTS) {
     const sum = total(timeline.map((row) => row[key]));
-    yield* same(`the timeline's ${key}`, sum, `totals.${key}`, totals[key]);
+    yield* checkEqual(`the timeline's ${key}`, sum, `totals.${key}`, totals[key]);
   }
   for (const [at, row] of timeline.entries()) yield* checkRow(row, at);
   const { peakOneSecond: peak } = rates;
@@ -178,14 +195,14 @@ function* checkRow(row, at) {
   const done = countDone([row]);
   const fits = (/** @type {unknown} */ value) => value === undefined || (value === null) === (done === 0);
   const figures = [p50, p90, p99, max];
-  yield* same(`row ${at} of the timeline`, second, 'its second', at);
+  yield* checkEqual(`row ${at} of the timeline`, second, 'its second', at);
   if (!figures.every(fits) || !isAscending(figures))
     yield `second ${second} of the timeline has ${done} responses with p50 ${p50}, p99 ${p99}, max ${max}`;
   if (!(fits(histogram) || second >= FINE_SECONDS) || !(fits(lag99) || lag99 === null))
     yield `second ${second} of the timeline has ${done} responses, which does not fit its histogram or its send lag`;
   if (failures === undefined) return;
   const sum = total(Object.values(failures));
-  yield* same(`the sum of the failures in second ${second}`, sum, 'its failed count', failed);
+  yield* checkEqual(`the sum of the failures in second ${second}`, sum, 'its failed count', failed);
 }
 
 /** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */

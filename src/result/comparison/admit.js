@@ -3,7 +3,7 @@
  * group without its worst runs looks better than it is. The caller's flags include or exclude them.
  */
 import { fileError } from '../document.js';
-import { whyLeftOut } from '../runs/run-set.js';
+import { exclusionReason } from '../runs/run-set.js';
 /** @import { NamedRun } from '../runs/run-set.js' */
 
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
@@ -18,7 +18,7 @@ import { whyLeftOut } from '../runs/run-set.js';
 export function admit(groups, { allowInvalid = false, leaveOutInvalid = false }) {
   if (allowInvalid && leaveOutInvalid) {
     const message = '--allow-invalid and --leave-out-invalid contradict each other.';
-    throw fileError('take_or_leave', message, 'Choose one of the two.');
+    throw fileError('contradictory_options', message, 'Choose one of the two.');
   }
   if (groups.length < 2) {
     const remedy = 'Add another group: compare BASE.json... --with NEW.json...';
@@ -28,7 +28,7 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   refuseSameRun(groups);
   const admitted = groups.map(({ name, runs: groupRuns }) => {
     const runs = groupRuns.map((run) => {
-      const why = whyLeftOut(run.result);
+      const why = exclusionReason(run.result);
       return { ...run, why, used: why === null || allowInvalid };
     });
     return { name, runs, used: runs.filter(({ used }) => used) };

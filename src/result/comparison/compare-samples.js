@@ -1,6 +1,6 @@
 /** Compares a metric of two groups of runs: the difference, whether it is significant, and a sentence. */
 import { median } from '../../common/sums.js';
-import { differenceText, figureText, intervalText, pText, sizeText } from '../runs/figures.js';
+import { differenceText, formatFigure, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
 /** @import { MetricHead, Unit } from '../runs/run-set-schema.js' */
@@ -12,9 +12,9 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 /**
  * Lateness of the tool: the part of each value that it may have added to a time, or taken from a rate. The excess
  * of one group over the other is not a difference between the targets.
- * @typedef {{base: Values, other: Values}} ToolParts
+ * @typedef {{base: Values, other: Values}} ToolLateness
  */
-/** @typedef {{seed: number, resamples?: number, tool?: ToolParts}} Options */
+/** @typedef {{seed: number, resamples?: number, tool?: ToolLateness}} Options */
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options */
 export function compareSamples(metric, base, other, options) {
@@ -28,15 +28,17 @@ export function compareSamples(metric, base, other, options) {
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead */
 export function notComparable({ label, unit }, base, other, why) {
-  const [a, b] = [base, other].map((values) => figureText(unit, values.length === 0 ? null : median(values)));
+  const [a, b] = [base, other].map((values) =>
+    formatFigure(unit, values.length === 0 ? null : median(values)),
+  );
   const text = sentence(`${label}: not comparable, ${b} and ${a}`, why);
   return { verdict: /** @type {const} */ ('not comparable'), doubt: sentence(why), text };
 }
 
-/** @param {MetricHead} metric @param {Values} a @param {Values} b @param {ToolParts} [tool] b is the base */
+/** @param {MetricHead} metric @param {Values} a @param {Values} b @param {ToolLateness} [tool] b is the base */
 export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
   const better = lowerIsBetter ? -1 : 1;
-  return withEqualTool(unit, [b, a], tool).every((pair) => test(pair).direction === better);
+  return withEqualLateness(unit, [b, a], tool).every((pair) => test(pair).direction === better);
 }
 
 /** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} percent of the base; of a share, percentage points */
@@ -50,7 +52,7 @@ function find({ unit }, pair, { tool, ...options }) {
   const { pValue, isPossible, direction } = test(pair);
   const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
-  const pairs = withEqualTool(unit, pair, tool);
+  const pairs = withEqualLateness(unit, pair, tool);
   const differences = pairs.map(([base, other]) => differenceOf(unit, median(base), median(other)));
   const [differencePercent] = differences;
   if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
@@ -77,10 +79,10 @@ function nearestToZero(differences) {
 }
 
 /**
- * @param {Unit} unit @param {Pair} pair @param {ToolParts} [tool]
+ * @param {Unit} unit @param {Pair} pair @param {ToolLateness} [tool]
  * @returns {Pair[]} the pair; then, if one group has more of the tool's lateness, with that excess removed
  */
-function withEqualTool(unit, pair, tool) {
+function withEqualLateness(unit, pair, tool) {
   if (tool === undefined) return [pair];
   const sign = unit === '/s' ? 1 : -1;
   const equalised = /** @type {const} */ ([1, 0]).flatMap((at) => {
@@ -122,7 +124,7 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
     const counts = `${label}: not enough runs, ${base.length} and ${other.length}`;
     return sentence(counts, `${runsNeeded()} of each are enough to show a difference`);
   }
-  const [from, to] = [base, other].map((values) => figureText(unit, median(values)));
+  const [from, to] = [base, other].map((values) => formatFigure(unit, median(values)));
   const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
   const p = pText(pValue);
   const evidence = `${range}p ${p.startsWith('<') ? p.replace('<', '< ') : `= ${p}`}`;

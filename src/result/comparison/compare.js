@@ -2,8 +2,8 @@
 import { groupBy, median } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
-import { same, unlessThrown } from '../check/check-latency.js';
-import { figureText } from '../runs/figures.js';
+import { checkEqual, tryOrNull } from '../check/check-latency.js';
+import { formatFigure } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
 import { admit } from './admit.js';
@@ -94,9 +94,9 @@ function compareMetric(head, groups, bias, options) {
     comparisons: others.map(({ values, tool }, i) => {
       const given = { ...options, tool: { base: base.tool, other: tool } };
       const found = compareSamples(head, base.values, values, given);
-      const why = bias.objection(head, found.verdict, 0, i + 1);
-      const objected = why === null ? {} : notComparable(head, base.values, values, why);
-      return { base: 0, other: i + 1, ...found, ...objected };
+      const why = bias.whyMisleading(head, found.verdict, 0, i + 1);
+      const replacement = why === null ? {} : notComparable(head, base.values, values, why);
+      return { base: 0, other: i + 1, ...found, ...replacement };
     }),
     ...findBest(head, samples, bias),
   };
@@ -137,17 +137,17 @@ export function* checkFindings({ groups, metrics, failIf }) {
     const head = METRICS.find((metric) => metric.key === key);
     if (head === undefined) continue;
     const found = compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
-    yield* same(`the best group by ${key}`, best, 'the best by its values', found.best);
+    yield* checkEqual(`the best group by ${key}`, best, 'the best by its values', found.best);
     for (const { other, verdict } of comparisons) {
       const own = found.comparisons[other - 1]?.verdict;
-      yield* same(`the ${key} of group ${other}`, verdict, 'the verdict by its values', own);
+      yield* checkEqual(`the ${key} of group ${other}`, verdict, 'the verdict by its values', own);
     }
   }
   for (const { text, verdict } of failIf) {
-    const rule = unlessThrown(() => parseFailIf(text));
+    const rule = tryOrNull(() => parseFailIf(text));
     const isKnown = rule !== null && metrics.some(({ key }) => key === rule.metric);
     const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'not a rule';
-    yield* same(text, verdict, 'the verdict by its metric', found);
+    yield* checkEqual(text, verdict, 'the verdict by its metric', found);
   }
 }
 
@@ -228,7 +228,7 @@ export function createErrorBias(given) {
      * @param {number} base index @param {number} other index
      * @returns {string | null} why the verdict would mislead; null: it does not
      */
-    objection({ unit, lowerIsBetter }, verdict, base, other) {
+    whyMisleading({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
       const isTime = unit === 'ms';
       const dead = isTime ? allFailed(groups[other], groups[base]) : null;
@@ -257,7 +257,7 @@ export function createErrorBias(given) {
 function moreErrors(one, other) {
   if (one === other) return null;
   if (isShownBetter(ERRORS, other.shares, one.shares)) {
-    const [a, b] = [one, other].map(({ shares }) => figureText('fraction', median(shares)));
+    const [a, b] = [one, other].map(({ shares }) => formatFigure('fraction', median(shares)));
     return `${one.name} has more errors than ${other.name} (${a} and ${b})`;
   }
   if (one.dead === 0) return null;

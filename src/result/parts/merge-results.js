@@ -2,15 +2,16 @@
  * Results of all parts of a plan (`--shard`) -> the result of the plan, as if one run had used all their threads:
  * restores the recorder tallies of the parts from their results, and concludes them like those of a run.
  */
+
+import { sanitizeText } from '../../common/sanitize.js';
 import { total } from '../../common/sums.js';
 import { formatDuration } from '../../common/units.js';
-import { visibleText } from '../../common/visible-text.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
-import { machineOf, mergeCounted, observe, ownLossesOf } from '../../verdict/observed.js';
+import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
 import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
@@ -26,7 +27,7 @@ import { orderParts } from './parts.js';
 /** @import { Part } from './parts.js' */
 
 /** Start times may differ by this much, as the machines' clocks do; and at most by this share of the time. */
-const [TOGETHER_MS, MAX_APART] = [1000, 0.05];
+const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
 
 /**
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
@@ -41,9 +42,9 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   const parts = orderParts(named, allowInterrupted);
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
-    onWarning?.(visibleText(`The parts come from different versions of vault-pki-load: ${versions}.`));
+    onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return addUp(parts, command ?? parts[0].result.command);
+    return mergeParts(parts, command ?? parts[0].result.command);
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -52,7 +53,7 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
 }
 
 /** @param {Part[]} parts @param {string} command @returns {Result} */
-function addUp(parts, command) {
+function mergeParts(parts, command) {
   const plan = planOf(parts);
   const { load } = plan;
   const schedule = scheduleOf(load);
@@ -61,7 +62,7 @@ function addUp(parts, command) {
   const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...late, machine };
-  const facts = { ...factsOf(parts, plan), ownLosses: ownLossesOf(operations, watched) };
+  const facts = { ...factsOf(parts, plan), toolErrors: countToolErrors(operations, watched) };
   const block = buildBlock(operations, facts);
   const joined = createSeconds({ threads: parts.length, shard: null });
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
@@ -84,7 +85,7 @@ function startedApart(parts, windowMs) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
   const apartMs = startOf(last) - startOf(first);
-  if (apartMs <= TOGETHER_MS) return null;
+  if (apartMs <= MAX_APART_MS) return null;
   return {
     grade: apartMs > MAX_APART * windowMs ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,

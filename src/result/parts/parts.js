@@ -2,7 +2,7 @@
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
-import { unlessThrown } from '../check/check-latency.js';
+import { tryOrNull } from '../check/check-latency.js';
 import { fileError } from '../document.js';
 import { flatten, isAmong, listed, PATHS, shortened } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
@@ -137,11 +137,11 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   const { model, ratePerSecond, durationMs, requests, seed } = load;
   const hasSchedule = Number(ratePerSecond) > 0 && (durationMs ?? requests) !== null && seed !== null;
   if (model === 'open' && !hasSchedule) yield 'its load is an open loop without a rate, or without an end';
-  if (unlessThrown(() => [checkArrivals([/** @type {any} */ (plan.load)])]) === null)
+  if (tryOrNull(() => [checkArrivals([/** @type {any} */ (plan.load)])]) === null)
     yield 'its load has more Poisson arrivals than any plan may have';
   const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
   for (const text of requirements)
-    if (typeof text !== 'string' || unlessThrown(() => parseRequirement(text)) === null)
+    if (typeof text !== 'string' || tryOrNull(() => parseRequirement(text)) === null)
       yield `its plan requires ${JSON.stringify(text)}, which is not a requirement`;
 }

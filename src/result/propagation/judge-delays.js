@@ -30,7 +30,7 @@ export const everywhere = (intervals) => ({
 });
 
 /** @param {Pick<Propagation['rows'][number], 'outcome' | 'revokeMs' | 'nodes'>[]} rows @returns {Measured[]} those that every node reported revoked */
-export const wholeOf = (rows) =>
+export const delaysEverywhere = (rows) =>
   rows.flatMap(({ outcome, revokeMs, nodes }) =>
     outcome === 'revoked'
       ? measured(everywhere(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
@@ -93,7 +93,7 @@ const REVOCATIONS = {
 function judgeDelays(requirement, delays, lost, isValid) {
   const [succeeded, whole] = [delays, [...delays, ...lost]]
     .map(histogramOf)
-    .map((histogram) => ({ reported: histogram, own: histogram }));
+    .map((histogram) => ({ reported: histogram, target: histogram }));
   return judgeRequirement(requirement, {
     series: { response: succeeded, service: succeeded, sendLag: succeeded },
     all: { response: whole, service: whole, sendLag: whole },

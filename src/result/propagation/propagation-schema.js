@@ -5,7 +5,7 @@ import { checkHistogram } from '../check/check-latency.js';
 import { checkMeasurement, checkVerdict } from '../check/check-verdicts.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
-import { judgeDelay, judgeMeasurement, wholeOf } from './judge-delays.js';
+import { delaysEverywhere, judgeDelay, judgeMeasurement } from './judge-delays.js';
 
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
@@ -139,7 +139,7 @@ export function* checkPropagation(document) {
   if (verdict === 'invalid' && document.measurement.verdict !== verdict)
     yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
   const isValid = document.measurement.verdict !== 'invalid';
-  const evidence = { whole: wholeOf(rows), rows, lagMs: document.pollLagMs.max ?? 0, isValid };
+  const evidence = { whole: delaysEverywhere(rows), rows, lagMs: document.pollLagMs.max ?? 0, isValid };
   // The file lacks how long the others were followed. They can only count against a requirement, so `met` is checked.
   const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
   for (const judged of document.requirements)

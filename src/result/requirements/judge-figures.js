@@ -6,10 +6,10 @@ import { METRICS } from '../../plan/requirements.js';
 import { extremeBar, MIN_FOR_MEAN, meanBar, percentileBar } from '../../verdict/bars.js';
 import { proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
 import { countErrors, shareBar } from '../build.js';
-import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../wording.js';
+import { formatPercent, rateFormatter, rateMargin, sentence, timeMargin } from '../wording.js';
 
 /** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
-/** @import { Lost } from '../../verdict/bars.js' */
+/** @import { ErrorsInBar } from '../../verdict/bars.js' */
 /** @import { Judge, Judgement, RunView } from './judge.js' */
 
 const REQUESTS = {
@@ -27,9 +27,9 @@ const REMEDY = 'give the tool more CPU, or lower the load';
 
 /** Constant arrivals that all succeeded prove a rate; otherwise its error bar must prove it (verdict/bars.js). @type {Judge} */
 export function judgeRate(requirement, view) {
-  const { ratePerSecond: actual, rateBar, perhapsOfferedPerSecond: level = null, succeeded } = view;
+  const { ratePerSecond: actual, rateBar, levelPerSecond: level = null, succeeded } = view;
   const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
-  const text = rateTexter(requirement);
+  const text = rateFormatter(requirement);
   const margin = rateMargin(requirement, actual);
   const judged = judgementOf({ actual, low, high });
   if (isOfferedAndServed(requirement, view, view.offeredPerSecond))
@@ -82,9 +82,9 @@ export function judgeShare(requirement, view) {
   const { units } = view.words ?? REQUESTS;
   const count = counted(view);
   const due = view.succeeded + countErrors(view);
-  const ownLosses = Math.min(count, view.ownLosses ?? 0);
+  const toolErrors = Math.min(count, view.toolErrors ?? 0);
   const actual = count / due;
-  const bar = shareBar(count, due, ownLosses);
+  const bar = shareBar(count, due, toolErrors);
   const isKept = within(actual, comparator, limit);
   const isCertain = isKept && (limit === 1 || (limit === 0 && count === 0));
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
@@ -94,7 +94,7 @@ export function judgeShare(requirement, view) {
   const bound = isCertain || verdict === 'not met' ? '' : boundText(isKept, bar, formatPercent);
   if (verdict !== 'not proven') return judged(verdict, null, observed, against, bound);
   if (!within(proportionLowerBound(count, due), comparator, limit))
-    return judged(verdict, 'tool', observed, against, bound, ownLossesText(ownLosses));
+    return judged(verdict, 'tool', observed, against, bound, ownLossesText(toolErrors));
   const more = isKept ? neededText(samplesNeeded(count, due, limit), units) : `more ${units} would decide it`;
   return judged(verdict, 'sample', observed, against, bound, more);
 }
@@ -109,8 +109,8 @@ export function judgeTime(requirement, view) {
   const { quantile = 0.5, comparator, limit, series } = requirement;
   const isUpper = comparator[0] === '<';
   const times = view.series[series];
-  /** @type {Lost} */
-  const lost = { count: countErrors(view), own: view.ownLosses ?? 0, as: isUpper ? 'slow' : 'fast' };
+  /** @type {ErrorsInBar} */
+  const lost = { count: countErrors(view), tool: view.toolErrors ?? 0, as: isUpper ? 'slow' : 'fast' };
   const bar = percentileBar(times, quantile, lost);
   const { value, tool } = bar;
   const actual = (isUpper ? Number.isFinite(value) : value > 0 || lost.count === 0) ? value : null;
@@ -121,18 +121,18 @@ export function judgeTime(requirement, view) {
   const margin = actual === null ? losses : timeMargin(requirement, actual);
   if (verdict === 'met') return judged(verdict, null, margin, boundText(isUpper, bar, formatLatency));
   if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : losses);
-  const exact = percentileBar({ ...times, own: times.reported }, quantile, { ...lost, own: 0 });
+  const exact = percentileBar({ ...times, target: times.reported }, quantile, { ...lost, tool: 0 });
   const withoutTool = Number.isFinite(value) ? value - tool : 0;
   const isTool = within(value, comparator, limit) !== within(withoutTool, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
   const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { lost, exact, value });
-  const own = actual === null ? ownLossesText(lost.own) : toolText(tool);
+  const own = actual === null ? ownLossesText(lost.tool) : toolText(tool);
   return judged(verdict, doubt, margin, sample, doubt === 'sample' ? '' : own);
 }
 
 /**
  * @param {Requirement} requirement @param {RunView} view
- * @param {{lost: Lost, exact: {low: number, high: number}, value: number}} found `exact`: the bar of the sample alone
+ * @param {{lost: ErrorsInBar, exact: {low: number, high: number}, value: number}} found `exact`: the bar of the sample alone
  */
 function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost, exact, value }) {
   const { units, oneLost } = view.words ?? REQUESTS;

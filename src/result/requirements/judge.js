@@ -23,11 +23,11 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
  * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level of one of them
- * @property {number} [perhapsOfferedPerSecond] level of a stage with too few arrivals to prove it
+ * @property {number} [levelPerSecond] level of a stage with too few arrivals to prove it
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: counted as successes for their HTTP status alone
- * @property {number} [ownLosses] errors that the tool or its machine may have caused
+ * @property {number} [toolErrors] errors that the tool or its machine may have caused
  * @property {boolean} measurementValid
  * @property {import('./judge-figures.js').Words} [words] for reasons, if the unit is not a request
  */

@@ -10,14 +10,14 @@ import { formatPercent } from '../wording.js';
 const NONE = '–';
 
 /** @param {Unit} unit @param {number | null} value @returns {string} `12.3 ms`, `19.9/s`, `0.1 %` */
-export function figureText(unit, value) {
+export function formatFigure(unit, value) {
   if (value === null) return NONE;
   if (unit === 'ms') return formatLatency(value);
   return unit === '/s' ? formatRate(value) : formatPercent(value);
 }
 
 /** Standard deviation in the unit of the mean: `0.110 ms`, `12.5/h`. @param {Unit} unit @param {Spread} spread */
-export function deviationText(unit, { mean, variance }) {
+export function formatDeviation(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, sign } = writtenIn(unit, mean);
   const deviation = Math.sqrt(variance) * factor;
@@ -26,7 +26,7 @@ export function deviationText(unit, { mean, variance }) {
 }
 
 /** In the square of that unit: `0.0123 ms²`, `0.25 (/s)²`, or `0`. @param {Unit} unit @param {Spread} spread */
-export function varianceText(unit, { mean, variance }) {
+export function formatVariance(unit, { mean, variance }) {
   if (mean === null || variance === null) return NONE;
   const { factor, square } = writtenIn(unit, mean);
   return variance === 0 ? '0' : `${threeDigits(variance * factor ** 2)} ${square}`;
@@ -51,7 +51,7 @@ export function pText(pValue) {
   return pValue < 0.0001 ? '<0.0001' : String(Number(pValue.toPrecision(3)));
 }
 
-/** The unit in which figureText writes a value, and the conversion factor. @param {Unit} unit @param {number} value */
+/** The unit in which formatFigure writes a value, and the conversion factor. @param {Unit} unit @param {number} value */
 function writtenIn(unit, value) {
   if (unit === 'fraction') return { factor: 100, sign: ' %', square: '%²' };
   const isPlain = value === 0 || value >= (unit === '/s' ? 1 : 0.0995);

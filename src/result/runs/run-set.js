@@ -11,7 +11,7 @@ import { runWarnings } from './run-differences.js';
 /** @import { Result } from '../schema.js' */
 
 /** @param {string} name @param {Result[]} runs at least one @returns {RunSet} */
-export function makeRunSet(name, runs) {
+export function createRunSet(name, runs) {
   const [tool, summary] = [{ version: TOOL_VERSION }, summariseRuns(name, runs)];
   return { schema: 'vault-pki-load/run-set/1', tool, name, summary, runs: [...runs] };
 }
@@ -62,7 +62,7 @@ function time(figure, series = 'response') {
 export const headOf = ({ key, label, unit, lowerIsBetter }) => ({ key, label, unit, lowerIsBetter });
 
 /** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
-export function whyLeftOut({ unfinished, interrupted, shard, measurement }) {
+export function exclusionReason({ unfinished, interrupted, shard, measurement }) {
   if (unfinished === true) return 'it was cut off: its file was written before the end of the run';
   if (interrupted) return 'it was interrupted';
   if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
@@ -96,7 +96,7 @@ export function summarise(values) {
 
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSet['summary']} */
 export function summariseRuns(name, runs) {
-  const candidates = namedRuns(runs).map((run) => ({ ...run, why: whyLeftOut(run.result) }));
+  const candidates = namedRuns(runs).map((run) => ({ ...run, why: exclusionReason(run.result) }));
   const used = candidates.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
   const summaries = summariseMetrics(used);

@@ -6,7 +6,7 @@ import { differenceOf } from '../comparison/compare-samples.js';
 import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { countVerdicts, headOf, METRICS, namedRuns, summarise, whyLeftOut } from '../runs/run-set.js';
+import { countVerdicts, exclusionReason, headOf, METRICS, namedRuns, summarise } from '../runs/run-set.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -29,8 +29,8 @@ const CLOSED_NOTE =
   'A closed loop sends the next request only after a response: a stalled target receives fewer requests, and the times do not include the wait.';
 
 /** Worst first. */
-export const REQUIREMENT = /** @type {const} */ (['not met', 'not proven', 'met']);
-export const MEASUREMENT = /** @type {const} */ (['invalid', 'suspect', 'valid']);
+export const REQUIREMENT_VERDICTS = /** @type {const} */ (['not met', 'not proven', 'met']);
+export const MEASUREMENT_VERDICTS = /** @type {const} */ (['invalid', 'suspect', 'valid']);
 
 /** Limits of bootstrap draws per figure, so that a comparison of many runs takes seconds at most. */
 const [MAX_DRAWS, MIN_RESAMPLES] = [200_000, 1000];
@@ -65,7 +65,7 @@ export function createScenarioSummary(facts) {
 
 /** @param {StepResults} kept */
 function selectUsed({ results, ...kept }) {
-  const why = results.map(whyLeftOut);
+  const why = results.map(exclusionReason);
   const used = namedRuns(results).filter((_, i) => why[i] === null);
   const shown = used.length > 0 ? used.map(({ result }) => result) : results;
   return { ...kept, results, why, used, shown };
@@ -128,7 +128,7 @@ function requirementsOf(results) {
   const all = results.flatMap(({ requirements }) => requirements);
   const alike = groupBy(all, ({ text, operation, stage }) => JSON.stringify([text, operation, stage]));
   return alike.map((judged) => {
-    const verdict = worstOf(REQUIREMENT, judged);
+    const verdict = worstOf(REQUIREMENT_VERDICTS, judged);
     const worst = judged.find((one) => one.verdict === verdict) ?? judged[0];
     const { operation = null, stage = null } = worst;
     return { ...worst, operation, stage, verdicts: countVerdicts(judged) };
@@ -140,7 +140,7 @@ function measurementOf(results) {
   const all = results.map(({ measurement }) => measurement);
   const reasons = all.flatMap((one) => one.reasons);
   const counted = groupBy(reasons, ({ code }) => code).map((alike) => ({ ...alike[0], runs: alike.length }));
-  return { verdict: worstOf(MEASUREMENT, all), verdicts: countVerdicts(all), reasons: counted };
+  return { verdict: worstOf(MEASUREMENT_VERDICTS, all), verdicts: countVerdicts(all), reasons: counted };
 }
 
 /** @template {string} Word @param {readonly Word[]} order @param {readonly {verdict: Word}[]} judged */
@@ -152,7 +152,7 @@ export function worstOf(order, judged) {
 function judgedRows({ step: { run, target }, used, shown }, { requirements }) {
   return rowsOf(shown, { run, target, counts: used.length > 0 }).map(({ overRuns, ...row }) => {
     const own = requirements.filter((one) => one.operation === row.operation && one.stage === row.stage);
-    return { ...row, requirement: worstOf(REQUIREMENT, own), overRuns };
+    return { ...row, requirement: worstOf(REQUIREMENT_VERDICTS, own), overRuns };
   });
 }
 

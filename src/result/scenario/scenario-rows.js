@@ -17,12 +17,12 @@ import { METRICS, summarise } from '../runs/run-set.js';
 /** The whole first, its operations, then stage by stage. @param {readonly Result[]} results @param {StepRow} step */
 export function rowsOf(results, step) {
   const keyOf = (/** @type {Part} */ { stage, operation }) => JSON.stringify([stage, operation]);
-  return groupBy(results.flatMap(partsOf), keyOf).map((own) => rowOf(own, step));
+  return groupBy(results.flatMap(cellsOf), keyOf).map((own) => rowOf(own, step));
 }
 
 /** @param {readonly Result[]} results @param {string | null} operation @returns {PerRun} over all stages */
 export function valuesPerRun(results, operation) {
-  const parts = results.flatMap(partsOf);
+  const parts = results.flatMap(cellsOf);
   return perRunOf(parts.filter((part) => part.stage === null && part.operation === operation));
 }
 
@@ -32,7 +32,7 @@ function perRunOf(parts) {
 }
 
 /** @param {Result} result @returns {Part[]} the whole first, its operations if there are several, then stage by stage */
-function partsOf(result) {
+function cellsOf(result) {
   const seconds = result.windowSeconds ?? result.durationSeconds;
   const whole = { stage: null, seconds, offeredSeconds: offeredSecondsOf(result, seconds), of: result };
   const stages = (result.stages ?? []).map((of) => {
@@ -49,9 +49,9 @@ function partsOf(result) {
 function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeconds) {
   const { model, rampUpMs, requests, ratePerSecond, durationMs } = load;
   if (interrupted || model === 'closed') return windowSeconds;
-  const isEven = rampUpMs === 0 && stages.length === 0;
+  const isConstant = rampUpMs === 0 && stages.length === 0;
   const byRequests =
-    isEven && requests !== null && ratePerSecond ? totals.planned / ratePerSecond : windowSeconds;
+    isConstant && requests !== null && ratePerSecond ? totals.planned / ratePerSecond : windowSeconds;
   return Math.min(windowSeconds, byRequests, (durationMs ?? Number.POSITIVE_INFINITY) / 1000);
 }
 

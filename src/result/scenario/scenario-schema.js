@@ -1,7 +1,7 @@
 /** The result of a scenario of several runs or targets; the results of its steps are in files of their own. */
 import { z } from 'zod';
 import { quote } from '../../common/errors.js';
-import { same } from '../check/check-latency.js';
+import { checkEqual } from '../check/check-latency.js';
 import { barOf, requirementOf } from '../check/check-verdicts.js';
 import { checkFindings } from '../comparison/compare.js';
 import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
@@ -23,7 +23,7 @@ import { FIGURES } from '../latency.js';
 import { verdictOn } from '../requirements/judge-figures.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
-import { MEASUREMENT, REQUIREMENT, worstOf } from './scenario-result.js';
+import { MEASUREMENT_VERDICTS, REQUIREMENT_VERDICTS, worstOf } from './scenario-result.js';
 
 /** One value per run that counts, in the order of `used`; `sd` is the root of the variance. */
 const Spread = MetricSummary.extend({ sd: number }).meta({ id: 'SpreadOverRuns' });
@@ -145,23 +145,33 @@ export const validateScenarioResult = validatorOf(ScenarioResult, checkScenario)
 /** Only its verdicts: the figures behind them are in the results of its steps. @param {ScenarioResult} result */
 function* checkScenario({ steps, rows, comparisons }) {
   for (const { name, runs, requirements, measurement } of steps) {
-    yield* same(`the measurement of ${name}`, measurement.verdict, 'its worst', worstOf(MEASUREMENT, runs));
+    yield* checkEqual(
+      `the measurement of ${name}`,
+      measurement.verdict,
+      'its worst',
+      worstOf(MEASUREMENT_VERDICTS, runs),
+    );
     for (const judged of requirements) {
       const { text, verdict, verdicts, unit, actual, low } = judged;
-      const worst = REQUIREMENT.find((one) => verdicts[one] > 0);
-      yield* same(`${text} of ${name}`, verdict, 'its worst verdict', worst);
+      const worst = REQUIREMENT_VERDICTS.find((one) => verdicts[one] > 0);
+      yield* checkEqual(`${text} of ${name}`, verdict, 'its worst verdict', worst);
       const requirement = requirementOf(judged);
       if (requirement === null) yield `${quote(text)} is no requirement with this limit and unit`;
       else if (unit === 'ms' && verdict !== 'not proven' && low !== undefined && actual !== null)
-        yield* same(`${text} of ${name}`, verdict, 'by its bar, it', verdictOn(requirement, barOf(judged)));
+        yield* checkEqual(
+          `${text} of ${name}`,
+          verdict,
+          'by its bar, it',
+          verdictOn(requirement, barOf(judged)),
+        );
     }
   }
   for (const { run, target, operation, stage, requirement } of rows) {
     const ofStep = steps.filter((step) => step.run === run && step.target === target);
     const all = ofStep.flatMap(({ requirements }) => requirements);
     const own = all.filter((one) => one.operation === operation && one.stage === stage);
-    const worst = worstOf(REQUIREMENT, own);
-    yield* same(`the requirement of a row of ${run}`, requirement, 'that of its step', worst);
+    const worst = worstOf(REQUIREMENT_VERDICTS, own);
+    yield* checkEqual(`the requirement of a row of ${run}`, requirement, 'that of its step', worst);
   }
   for (const { comparison } of comparisons) {
     yield* checkComparison(comparison);

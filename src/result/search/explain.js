@@ -23,7 +23,7 @@ export function explain(search) {
 }
 
 /** @param {Search} search before the failed step @param {unknown} error not quoted if unexpected @returns {Search} */
-export function brokenOff({ unfinished, explanation, ...soFar }, error) {
+export function endWithError({ unfinished, explanation, ...soFar }, error) {
   const { code, full } =
     error instanceof PkiLoadError ? error : { code: 'internal_error', full: 'An internal error.' };
   const search = { ...soFar, why: /** @type {const} */ ('broken off'), failure: { code, text: full } };

@@ -1,11 +1,11 @@
 /** Checks before setup or teardown changes anything: existing mounts and policy of the name, and rights of the token. */
 import { targetError, usageError } from '../../common/errors.js';
-import { visibleText } from '../../common/visible-text.js';
+import { sanitizeText } from '../../common/sanitize.js';
 import { readCapabilities, recordOf, textOf, unlessRefused } from '../client.js';
 import { isOwnMount } from '../own-mount.js';
-import { CONTENT_NAME, CONTENTS, markOf, mountApi, otherName, possibleMounts, right } from './setup-plan.js';
+import { CONTENT_NAME, CONTENTS, grant, markOf, mountApi, otherName, possibleMounts } from './setup-plan.js';
 /** @import { VaultClient } from '../client.js' */
-/** @import { MountItem, Right, SetupPlan } from './setup-plan.js' */
+/** @import { MountItem, Grant, SetupPlan } from './setup-plan.js' */
 
 /** @typedef {Awaited<ReturnType<typeof findExisting>>} Existing */
 
@@ -37,7 +37,7 @@ async function listMounts(client, kind) {
   return Object.entries(recordOf(data)).map(([key, mount]) => {
     const { type, description } = recordOf(mount);
     const path = prefix + key.replace(/\/$/, '');
-    return { kind, path, type: visibleText(textOf(type)), description: textOf(description) };
+    return { kind, path, type: sanitizeText(textOf(type)), description: textOf(description) };
   });
 }
 
@@ -51,65 +51,68 @@ export function refuseOthers({ mounts, policy }, plan) {
 }
 
 /** Rights that findExisting needs. @param {string} name of the setup */
-export function rightsToInspect(name) {
-  return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => right(path, 'read'));
+export function grantsToInspect(name) {
+  return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => grant(path, 'read'));
 }
 
-/** Auth methods also need sudo. @param {Pick<MountItem, 'kind' | 'path'>} mount @param {'update' | 'delete'} able */
-const mountRight = (mount, able) => right(mountApi(mount), able, ...(mount.kind === 'auth' ? ['sudo'] : []));
+/** Auth methods also need sudo. @param {Pick<MountItem, 'kind' | 'path'>} mount @param {'update' | 'delete'} capability */
+const mountGrant = (mount, capability) =>
+  grant(mountApi(mount), capability, ...(mount.kind === 'auth' ? ['sudo'] : []));
 
-/** @param {SetupPlan} plan @returns {Right[]} in addition to those of `rightsToInspect` */
-export function rightsToSetUp({ root, intermediate, mounts, policy, roles }) {
+/** @param {SetupPlan} plan @returns {Grant[]} in addition to those of `grantsToInspect` */
+export function grantsToSetUp({ root, intermediate, mounts, policy, roles }) {
   const authorities = [root, intermediate].flatMap((mount) => [
-    right(`${mount}/config/urls`, 'read', 'update'),
-    right(`${mount}/config/issuers`, 'read'),
+    grant(`${mount}/config/urls`, 'read', 'update'),
+    grant(`${mount}/config/issuers`, 'read'),
   ]);
   return [
-    ...mounts.map((mount) => mountRight(mount, 'update')),
+    ...mounts.map((mount) => mountGrant(mount, 'update')),
     ...authorities,
-    right(`${root}/root/generate/internal`, 'update'),
-    right(`${root}/root/sign-intermediate`, 'update'),
-    right(`${intermediate}/intermediate/generate/internal`, 'update'),
-    right(`${intermediate}/intermediate/set-signed`, 'update'),
-    right(`${intermediate}/config/crl`, 'read', 'update'),
-    right(`${intermediate}/roles`, 'list'),
-    ...Object.keys(roles).map((role) => right(`${intermediate}/roles/${role}`, 'update')),
+    grant(`${root}/root/generate/internal`, 'update'),
+    grant(`${root}/root/sign-intermediate`, 'update'),
+    grant(`${intermediate}/intermediate/generate/internal`, 'update'),
+    grant(`${intermediate}/intermediate/set-signed`, 'update'),
+    grant(`${intermediate}/config/crl`, 'read', 'update'),
+    grant(`${intermediate}/roles`, 'list'),
+    ...Object.keys(roles).map((role) => grant(`${intermediate}/roles/${role}`, 'update')),
     ...mounts.flatMap(({ path, type }) => {
-      if (type === 'kv') return [right(`${path}/config`, 'read')];
+      if (type === 'kv') return [grant(`${path}/config`, 'read')];
       if (CONTENTS[type] === undefined) return [];
       const list = `${path}/${CONTENTS[type].list}`;
-      return [right(list, 'list'), right(`${list}/${CONTENT_NAME}`, 'create', 'update')];
+      return [grant(list, 'list'), grant(`${list}/${CONTENT_NAME}`, 'create', 'update')];
     }),
-    right(`sys/policies/acl/${policy}`, 'create', 'update'),
+    grant(`sys/policies/acl/${policy}`, 'create', 'update'),
   ];
 }
 
-/** @param {Existing} existing @param {string} name @returns {Right[]} to remove its marked mounts and policy */
-export function rightsToTearDown({ mounts, policy }, name) {
+/** @param {Existing} existing @param {string} name @returns {Grant[]} to remove its marked mounts and policy */
+export function grantsToTearDown({ mounts, policy }, name) {
   return [
-    ...mounts.filter(({ isOurs }) => isOurs).map((mount) => mountRight(mount, 'delete')),
-    ...(policy?.isOurs ? [right(`sys/policies/acl/${name}`, 'delete')] : []),
+    ...mounts.filter(({ isOurs }) => isOurs).map((mount) => mountGrant(mount, 'delete')),
+    ...(policy?.isOurs ? [grant(`sys/policies/acl/${name}`, 'delete')] : []),
   ];
 }
 
 /**
  * Passes if the token may not read its capabilities: Vault then refuses the requests themselves.
- * @param {VaultClient} client @param {readonly Right[]} rights @param {string} command that needs them
- * @throws {PkiLoadError} code `missing_rights`
+ * @param {VaultClient} client @param {readonly Grant[]} grants @param {string} command that needs them
+ * @throws {PkiLoadError} code `missing_capabilities`
  */
-export async function checkRights(client, rights, command) {
-  const paths = rights.map(({ path }) => path);
-  const capabilities = paths.length === 0 ? null : await readCapabilities(client, paths);
-  if (capabilities === null) return;
-  const missing = rights.flatMap(({ path, able }) => {
-    const { [path]: has } = capabilities;
-    const lacks = has.includes('root') ? [] : able.filter((capability) => !has.includes(capability));
-    return lacks.length === 0 ? [] : [{ path, able, lacks }];
+export async function checkGrants(client, grants, command) {
+  const paths = grants.map(({ path }) => path);
+  const held = paths.length === 0 ? null : await readCapabilities(client, paths);
+  if (held === null) return;
+  const missing = grants.flatMap(({ path, capabilities }) => {
+    const { [path]: has } = held;
+    const lacks = has.includes('root') ? [] : capabilities.filter((capability) => !has.includes(capability));
+    return lacks.length === 0 ? [] : [{ path, capabilities, lacks }];
   });
   if (missing.length === 0) return;
   const lacking = missing.map(({ path, lacks }) => `${lacks.join(' and ')} on ${path}`);
-  const rules = missing.map(({ path, able }) => `path "${path}" { capabilities = ${JSON.stringify(able)} }`);
+  const rules = missing.map(
+    ({ path, capabilities }) => `path "${path}" { capabilities = ${JSON.stringify(capabilities)} }`,
+  );
   const message = `The token lacks capabilities that ${command} needs: ${lacking.join(', ')}.`;
   const remedy = `Nothing was changed. Use a token whose policy has: ${rules.join(' ')}`;
-  throw targetError('missing_rights', message, remedy);
+  throw targetError('missing_capabilities', message, remedy);
 }

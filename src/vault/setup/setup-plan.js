@@ -131,25 +131,25 @@ export function checkName(name) {
 }
 
 /**
- * `able`: capabilities, all needed; `parameters`: of a policy, the only ones allowed; an empty list allows any value
- * @typedef {{path: string, able: string[], parameters?: Record<string, unknown[]>}} Right
+ * `capabilities`: capabilities, all needed; `parameters`: of a policy, the only ones allowed; an empty list allows any value
+ * @typedef {{path: string, capabilities: string[], parameters?: Record<string, unknown[]>}} Grant
  */
 
-/** @param {string} path @param {...string} able @returns {Right} */
-export const right = (path, ...able) => ({ path, able });
+/** @param {string} path @param {...string} capabilities @returns {Grant} */
+export const grant = (path, ...capabilities) => ({ path, capabilities });
 
 /** @param {SetupPlan} plan @returns {string} HCL */
 export function policyText({ name, intermediate, mounts }) {
   const engines = mounts.filter(({ type }) => type !== 'pki');
   const rules = [
-    right(`${intermediate}/issue/+`, 'update'),
-    right(`${intermediate}/sign/+`, 'update'),
-    right(`${intermediate}/sign-verbatim`, 'update'),
-    right(`${intermediate}/sign-verbatim/+`, 'update'),
-    right(`${intermediate}/revoke`, 'update'),
-    right(`${intermediate}/roles`, 'list'),
-    right(`${intermediate}/roles/+`, 'read'),
-    right(`${intermediate}/config/crl`, 'read'),
+    grant(`${intermediate}/issue/+`, 'update'),
+    grant(`${intermediate}/sign/+`, 'update'),
+    grant(`${intermediate}/sign-verbatim`, 'update'),
+    grant(`${intermediate}/sign-verbatim/+`, 'update'),
+    grant(`${intermediate}/revoke`, 'update'),
+    grant(`${intermediate}/roles`, 'list'),
+    grant(`${intermediate}/roles/+`, 'read'),
+    grant(`${intermediate}/config/crl`, 'read'),
     ...engines.flatMap(rulesOfMount),
     ...engines.flatMap(rulesOfOwnMounts),
   ];
@@ -159,36 +159,36 @@ export function policyText({ name, intermediate, mounts }) {
 /** @param {Mount} mount of the setup */
 function rulesOfMount({ path, type }) {
   if (type === 'approle') return [];
-  if (type === 'kv') return [right(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];
+  if (type === 'kv') return [grant(`${path}/*`, 'create', 'read', 'update', 'delete', 'list')];
   const uses = ['encrypt', 'decrypt', 'sign', 'verify'];
-  return [...uses.map((use) => right(`${path}/${use}/+`, 'update')), right(`${path}/keys/+`, 'read')];
+  return [...uses.map((use) => grant(`${path}/${use}/+`, 'update')), grant(`${path}/keys/+`, 'read')];
 }
 
-/** Parameters that makeOwnMount and `approle-login` write. A list value must match exactly. */
+/** Parameters that createOwnMount and `approle-login` write. A list value must match exactly. */
 const MOUNT_PARAMETERS = Object.freeze({ description: [], options: [] });
 const APPROLE_PARAMETERS = Object.freeze({
   ...{ token_type: [], token_ttl: [], token_max_ttl: [], token_num_uses: [], token_policies: [['default']] },
   ...{ secret_id_num_uses: [], secret_id_ttl: [] },
 });
 
-/** For the mounts that runs create: see own-mount.js. @param {Mount} mount @returns {Right[]} */
+/** For the mounts that runs create: see own-mount.js. @param {Mount} mount @returns {Grant[]} */
 function rulesOfOwnMounts({ kind, type }) {
   const path = `${PREFIX}-${type}-*`;
   const all = ['create', 'read', 'update', 'delete'];
   const parameters = { type: [type], ...MOUNT_PARAMETERS };
-  if (kind === 'mount') return [{ ...right(`sys/mounts/${path}`, ...all), parameters }, right(path, ...all)];
+  if (kind === 'mount') return [{ ...grant(`sys/mounts/${path}`, ...all), parameters }, grant(path, ...all)];
   return [
-    { path: `sys/auth/${path}`, able: [...all, 'sudo'], parameters },
-    { path: `auth/${path}`, able: all.slice(0, 3), parameters: APPROLE_PARAMETERS },
+    { path: `sys/auth/${path}`, capabilities: [...all, 'sudo'], parameters },
+    { path: `auth/${path}`, capabilities: all.slice(0, 3), parameters: APPROLE_PARAMETERS },
   ];
 }
 
-/** @param {Right} rule */
-function formatRule({ path, able, parameters = {} }) {
+/** @param {Grant} rule */
+function formatRule({ path, capabilities, parameters = {} }) {
   const allowed = Object.entries(parameters).map(([key, values]) => `    ${key} = ${JSON.stringify(values)}`);
   return [
     `path ${JSON.stringify(path)} {`,
-    `  capabilities = ${JSON.stringify(able)}`,
+    `  capabilities = ${JSON.stringify(capabilities)}`,
     ...(allowed.length === 0 ? [] : ['  allowed_parameters = {', ...allowed, '  }']),
     '}',
   ].join('\n');

@@ -4,7 +4,7 @@ import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayHaveRun } from '../client.js';
 import { withoutSlashes } from '../environment.js';
 import { untilReady } from '../own-mount.js';
-import { checkRights, findExisting, refuseOthers, rightsToInspect, rightsToSetUp } from './inspect.js';
+import { checkGrants, findExisting, grantsToInspect, grantsToSetUp, refuseOthers } from './inspect.js';
 import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
@@ -16,7 +16,7 @@ import { CONTENT_NAME, CONTENTS, mountApi, otherName, policyText, possibleMounts
  * @typedef {{kind: 'mount' | 'auth' | 'ca' | 'urls' | 'crl' | 'role' | 'key' | 'policy', path: string, type?: string,
  *   uncertain?: boolean}} Item
  */
-/** @typedef {{made: Item[], existing: Item[]}} SetupReport created by this setup, and existing before */
+/** @typedef {{created: Item[], existing: Item[]}} SetupReport created by this setup, and existing before */
 /** @typedef {(item: Item, isPresent: boolean, make: () => Promise<unknown>, sentence: string) => Promise<void>} Ensure */
 
 const KEYS = Object.freeze({
@@ -34,14 +34,14 @@ const rebuilt = (isAuto) => (isAuto ? 'periodically (auto_rebuild)' : 'on every 
  * @param {SetupReport} [report] filled step by step; complete even if this throws
  * @throws {PkiLoadError} items created until then stay; the caller reports that
  */
-export async function setUp(client, plan, log, report = { made: [], existing: [] }) {
+export async function setUp(client, plan, log, report = { created: [], existing: [] }) {
   const { name } = plan;
-  const { product } = await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
+  const { product } = await checkHealth(client, { namespace: client.namespace, acceptsStandby: true });
   if (product === 'vault-pki-load dev') {
     const message = `${client.origin} is the embedded PKI server: it has a PKI with roles, and needs no setup.`;
     throw usageError('dev_needs_no_setup', message, 'Set --url (VAULT_ADDR) to a real Vault.');
   }
-  await checkRights(client, rightsToInspect(name), 'setup');
+  await checkGrants(client, grantsToInspect(name), 'setup');
   const existing = await findExisting(client, name);
   refuseOthers(existing, plan);
   const present = new Set(existing.mounts.map(({ path }) => path));
@@ -49,18 +49,18 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
   const wanted = new Set([...plan.mounts.map(({ path }) => path), ...present]);
   const mounts = possibleMounts(name).filter(({ path }) => wanted.has(path));
   const fullPlan = { ...plan, mounts };
-  await checkRights(client, rightsToSetUp(fullPlan), 'setup');
-  const keyTypes = await checkAuthorities(client, fullPlan, present);
+  await checkGrants(client, grantsToSetUp(fullPlan), 'setup');
+  const keyTypes = await checkCas(client, fullPlan, present);
   /** @type {Ensure} */
   const ensure = async (item, isPresent, make, sentence) => {
     if (isPresent) return void report.existing.push(item);
     await make();
-    report.made.push(item);
+    report.created.push(item);
     log(sentence);
   };
-  await makeMounts(client, fullPlan, present, report, log);
-  await makeAuthorities(client, fullPlan, keyTypes, ensure);
-  await makeContents(client, fullPlan, ensure);
+  await createMounts(client, fullPlan, present, report, log);
+  await createCas(client, fullPlan, keyTypes, ensure);
+  await createContents(client, fullPlan, ensure);
   const [text, oldText] = [policyText(fullPlan), existing.policy?.text];
   const make = () => client.write(`sys/policies/acl/${name}`, { policy: text });
   const sentence = `${oldText === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`;
@@ -72,21 +72,21 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
  * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
  * @param {SetupReport} report @param {(text: string) => void} log
  */
-async function makeMounts(client, plan, present, report, log) {
-  const { made, existing } = report;
+async function createMounts(client, plan, present, report, log) {
+  const { created, existing } = report;
   // Lists all existing mounts before creating any, so that the report is right however this ends.
   const kept = plan.mounts.filter(({ path }) => present.has(path));
   existing.push(...kept.map(({ kind, path, type }) => ({ kind, path, type })));
   for (const { settings, ...item } of plan.mounts.filter(({ path }) => !present.has(path))) {
     // The mount may exist from here on: the caller may read the report before Vault responds.
-    const at = made.push({ ...item, uncertain: true }) - 1;
+    const at = created.push({ ...item, uncertain: true }) - 1;
     try {
       await client.write(mountApi(item), { type: item.type, ...settings });
     } catch (error) {
-      if (!mayHaveRun(error)) made.splice(at, 1);
+      if (!mayHaveRun(error)) created.splice(at, 1);
       throw error;
     }
-    made[at] = item;
+    created[at] = item;
     log(`Mounted ${item.path} (${item.type}).`);
   }
 }
@@ -95,9 +95,9 @@ async function makeMounts(client, plan, present, report, log) {
  * An existing CA is never replaced: its key must be of the planned type, if the plan names one.
  * @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlySet<string>} present paths of existing mounts
  * @returns {Promise<Map<string, string>>} key types of existing CAs, by mount
- * @throws {PkiLoadError} code `other_ca_key` or `other_auto_rebuild`
+ * @throws {PkiLoadError} code `ca_key_type_differs` or `auto_rebuild_differs`
  */
-async function checkAuthorities(client, plan, present) {
+async function checkCas(client, plan, present) {
   const { name, root, intermediate, caKeyType, autoRebuild } = plan;
   /** @type {Map<string, string>} */
   const keyTypes = new Map();
@@ -109,7 +109,7 @@ async function checkAuthorities(client, plan, present) {
       const option = plan.keepsSettings ? 'setup.ca-key-type' : '--ca-key-type';
       const message = `${mount} already has a CA with a key of type ${actual}, but ${option} is ${caKeyType}.`;
       const ways = `Leave ${option} out, run vault-pki-load teardown --name ${name} first, or choose ${otherName(plan)}.`;
-      throw usageError('other_ca_key', message, `Nothing was changed. ${ways}`);
+      throw usageError('ca_key_type_differs', message, `Nothing was changed. ${ways}`);
     }
     keyTypes.set(mount, actual);
   }
@@ -119,7 +119,7 @@ async function checkAuthorities(client, plan, present) {
   const message = `${intermediate} already exists and rebuilds its CRLs ${rebuilt(isAuto)}, but auto-rebuild is ${autoRebuild}.`;
   const command = `vault-pki-load setup --name ${name} --auto-rebuild${autoRebuild ? '' : '=false'}`;
   const ways = `Leave auto-rebuild out, choose another name, or run ${command} first.`;
-  throw usageError('other_auto_rebuild', message, `Nothing was changed. ${ways}`);
+  throw usageError('auto_rebuild_differs', message, `Nothing was changed. ${ways}`);
 }
 
 /** @param {VaultClient} client @param {string} mount */
@@ -128,12 +128,12 @@ async function readAutoRebuild(client, mount) {
 }
 
 /** @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlyMap<string, string>} keyTypes of CAs @param {Ensure} ensure */
-async function makeAuthorities(client, plan, keyTypes, ensure) {
+async function createCas(client, plan, keyTypes, ensure) {
   const { root, intermediate, autoRebuild, roles } = plan;
   const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
   const { text, key } = KEYS[type];
   // URLs first: a certificate contains the URLs set when it is created.
-  for (const mount of [root, intermediate]) await makeUrls(client, mount, ensure);
+  for (const mount of [root, intermediate]) await writeUrls(client, mount, ensure);
   const name = 'vault-pki-load test';
   const subject = { common_name: `${name} root`, ttl: '87600h', ...key };
   await ensure(
@@ -142,7 +142,7 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
     () => client.write(`${root}/root/generate/internal`, subject),
     `Created a root CA in ${root} (${text}).`,
   );
-  // Before the CA: an interrupted setup must not leave a CA whose setting checkAuthorities then refuses.
+  // Before the CA: an interrupted setup must not leave a CA whose setting checkCas then refuses.
   const crl = `${intermediate}/config/crl`;
   const isAuto = await readAutoRebuild(client, intermediate);
   const isSet = autoRebuild === null || isAuto === autoRebuild;
@@ -172,7 +172,7 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
 }
 
 /** @param {VaultClient} client @param {string} mount @param {Ensure} ensure */
-async function makeUrls(client, mount, ensure) {
+async function writeUrls(client, mount, ensure) {
   const path = `${mount}/config/urls`;
   const { data } = await untilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
@@ -187,7 +187,7 @@ async function makeUrls(client, mount, ensure) {
 }
 
 /** @param {VaultClient} client @param {SetupPlan} plan @param {Ensure} ensure */
-async function makeContents(client, { mounts, policy }, ensure) {
+async function createContents(client, { mounts, policy }, ensure) {
   const role = { token_policies: [policy], token_ttl: '1h', token_max_ttl: '24h' };
   const key = { type: 'aes256-gcm96' };
   for (const { path, type } of mounts) {

@@ -1,8 +1,8 @@
 /** Removes mounts and policy of `setup`, and leftovers of killed runs. Keeps and reports objects without its mark. */
 import { EXIT, PkiLoadError } from '../../common/errors.js';
-import { visibleText } from '../../common/visible-text.js';
+import { sanitizeText } from '../../common/sanitize.js';
 import { checkHealth } from '../check-target.js';
-import { checkRights, findExisting, rightsToInspect, rightsToTearDown } from './inspect.js';
+import { checkGrants, findExisting, grantsToInspect, grantsToTearDown } from './inspect.js';
 import { checkName, mountApi } from './setup-plan.js';
 
 /** @import { VaultClient } from '../client.js' */
@@ -10,7 +10,7 @@ import { checkName, mountApi } from './setup-plan.js';
 /** @import { MountItem } from './setup-plan.js' */
 
 /** `path` of a policy: its name @typedef {MountItem | {kind: 'policy', path: string}} Item */
-/** @typedef {{gone: Item[], left: (Item & {why: string})[]}} TeardownReport */
+/** @typedef {{removed: Item[], remaining: (Item & {why: string})[]}} TeardownReport */
 
 /** Content removed with a mount. @type {Readonly<Record<string, string>>} */
 const CONTENTS = Object.freeze({
@@ -28,24 +28,24 @@ const CONTENTS = Object.freeze({
  * @param {boolean} [withRuns] also removes the mounts of killed runs
  * @returns {Promise<boolean>} nothing is left
  */
-export async function tearDown(client, name, log, report = { gone: [], left: [] }, withRuns = false) {
+export async function tearDown(client, name, log, report = { removed: [], remaining: [] }, withRuns = false) {
   checkName(name);
-  await checkHealth(client, { namespace: client.namespace, isStandbyFine: true });
-  await checkRights(client, rightsToInspect(name), 'teardown');
+  await checkHealth(client, { namespace: client.namespace, acceptsStandby: true });
+  await checkGrants(client, grantsToInspect(name), 'teardown');
   const existing = await findExisting(client, name);
-  await checkRights(client, rightsToTearDown(existing, name), 'teardown');
+  await checkGrants(client, grantsToTearDown(existing, name), 'teardown');
   const candidates = candidatesOf({ ...existing, ofRuns: withRuns ? existing.ofRuns : [] }, name);
   for (const [item, whyLeft, details] of candidates) {
     const [path, label] =
       item.kind === 'policy'
         ? [`sys/policies/acl/${name}`, `the policy ${name}`]
-        : [mountApi(item), visibleText(`${item.path} (${item.type})`)];
+        : [mountApi(item), sanitizeText(`${item.path} (${item.type})`)];
     const why = whyLeft ?? (await remove(client, path));
-    if (why === null) report.gone.push(item);
-    else report.left.push({ ...item, why });
+    if (why === null) report.removed.push(item);
+    else report.remaining.push({ ...item, why });
     log(why === null ? `Removed ${label}${details}.` : `Left ${label}: ${why}`);
   }
-  return report.left.length === 0;
+  return report.remaining.length === 0;
 }
 
 /** @param {VaultClient} client @param {string} path @returns {Promise<string | null>} why it could not be removed; null: removed */

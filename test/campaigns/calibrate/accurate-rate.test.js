@@ -6,13 +6,13 @@ import {
   delayFor,
   findAccurateRate,
   findHighestRate,
-  isAccurate,
+  meetsLimits,
 } from '../../../src/campaigns/calibrate/accurate-rate.js';
 
 /** @import { Try } from '../../../src/campaigns/calibrate/accurate-rate.js' */
 /** @import { Measure } from '../../../src/campaigns/calibrate/measure.js' */
 
-/** @type {Omit<Try, 'honest'>} */
+/** @type {Omit<Try, 'isAccurate'>} */
 const GOOD = {
   ratePerSecond: 1000,
   delayMs: 5,
@@ -45,9 +45,9 @@ const HONEST = [
   ['no responses', { p50Ms: compare(null, null), p99Ms: compare(null, null) }, false],
 ];
 
-describe('isAccurate', () => {
+describe('meetsLimits', () => {
   for (const [what, changes, expected] of HONEST) {
-    test(what, () => assert.equal(isAccurate({ ...GOOD, ...changes }, 1), expected));
+    test(what, () => assert.equal(meetsLimits({ ...GOOD, ...changes }, 1), expected));
   }
 });
 
@@ -66,7 +66,7 @@ describe('the delay of the target is', () => {
 });
 
 /**
- * A machine that is honest up to some rate, and has a hiccup at each first try.
+ * A machine that is accurate up to some rate, and has a hiccup at each first try.
  *
  * @param {number} limit per second
  * @param {{hiccups?: boolean, concurrency?: number, duration?: number, peakPerSecond?: number, p50Factor?: number}} [options]
@@ -108,32 +108,32 @@ async function search(
 }
 
 test('retries a failed rate once, and the lowest failed rate again at the end', async () => {
-  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(3000);
+  const { rates, ratePerSecond, failedAtPerSecond, delayMs } = await search(3000);
   assert.deepEqual(rates, [1000, 2000, 4000, 4000, 2800, 3300, 3300, 3300]);
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [2800, 3300, 1.786]);
+  assert.deepEqual([ratePerSecond, failedAtPerSecond, delayMs], [2800, 3300, 1.786]);
 });
 
 test('a hiccup at every first try changes only the number of tries', async () => {
-  const { rates, ratePerSecond, brokenAtPerSecond } = await search(3000, { hiccups: true });
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [2800, 3300]);
+  const { rates, ratePerSecond, failedAtPerSecond } = await search(3000, { hiccups: true });
+  assert.deepEqual([ratePerSecond, failedAtPerSecond], [2800, 3300]);
   assert.equal(rates.length, 2 * new Set(rates).size + 1);
 });
 
 test('no rate is accurate: searches down to the rate with enough requests for a verdict', async () => {
-  const { rates, ratePerSecond, brokenAtPerSecond, delayMs } = await search(0, { duration: 500 });
+  const { rates, ratePerSecond, failedAtPerSecond, delayMs } = await search(0, { duration: 500 });
   assert.deepEqual([...new Set(rates)], [1000, 500, 240]);
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond, delayMs], [null, 240, null]);
+  assert.deepEqual([ratePerSecond, failedAtPerSecond, delayMs], [null, 240, null]);
 });
 
 test('every rate is accurate: searches up to slightly above the closed-loop peak', async () => {
-  const { rates, ratePerSecond, brokenAtPerSecond } = await search(1e9, { peakPerSecond: 5000 });
+  const { rates, ratePerSecond, failedAtPerSecond } = await search(1e9, { peakPerSecond: 5000 });
   assert.deepEqual(rates, [1000, 2000, 4000, 6000]);
-  assert.deepEqual([ratePerSecond, brokenAtPerSecond], [6000, null]);
+  assert.deepEqual([ratePerSecond, failedAtPerSecond], [6000, null]);
 });
 
 test('each try contains the figures that decided it', async () => {
   const { tries, limits } = await search(3000);
-  for (const one of tries) assert.equal(one.honest, isAccurate(one, limits.latenessP99Ms));
+  for (const one of tries) assert.equal(one.isAccurate, meetsLimits(one, limits.latenessP99Ms));
   assert.deepEqual(tries[0].p50Ms, { reported: 5.25, target: 5, error: 0.05 });
   assert.deepEqual(limits, { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 });
 });

@@ -31,13 +31,13 @@ test('one core, and no accurate rate', () => {
   const text = render({
     ...whole,
     environment: { ...whole.environment, cpus: 1 },
-    honestRate: { ...whole.honestRate, ratePerSecond: null },
+    accurateRate: { ...whole.accurateRate, ratePerSecond: null },
   });
   assert.match(text, /^1 core \(Some Processor\), Node v20\.20\.2$/m);
   assert.match(text, /^Highest {7}none$/m);
 });
 
-const { settings, environment, honestRate } = CALIBRATION;
+const { settings, environment, accurateRate } = CALIBRATION;
 
 test('summary', () => {
   assert.equal(
@@ -53,7 +53,7 @@ test('no accurate rate and no measurement are reported', () => {
     ...CALIBRATION,
     delays: [],
     lateness: [],
-    honestRate: { ...honestRate, ratePerSecond: null, delayMs: null },
+    accurateRate: { ...accurateRate, ratePerSecond: null, delayMs: null },
   });
   assert.match(
     text,
@@ -62,7 +62,7 @@ test('no accurate rate and no measurement are reported', () => {
 });
 
 /** @param {Parameters<typeof tryAt>[1]} changes @returns {Partial<Figures>} the last rate failed for these */
-const broken = (changes) => ({ honestRate: { ...honestRate, tries: [tryAt(2400, changes)] } });
+const broken = (changes) => ({ accurateRate: { ...accurateRate, tries: [tryAt(2400, changes)] } });
 const reasons = [
   { code: 'load_not_offered', text: 'The tool was late.', grade: /** @type {const} */ ('invalid') },
 ];
@@ -126,14 +126,20 @@ const LIMITS = [
   ],
   [
     'nothing: every rate passed',
-    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
+    { accurateRate: { ...accurateRate, failedAtPerSecond: null, tries: [tryAt(1000), tryAt(2000)] } },
     [
       /^Every rate tried was accurate; the peak of the closed loop is 61,234\/s, with the target CPU at 97 %\.$/,
     ],
   ],
   [
     'nothing, although some tries failed',
-    { honestRate: { ...honestRate, brokenAtPerSecond: null, tries: [...FAILED, tryAt(1000), tryAt(2000)] } },
+    {
+      accurateRate: {
+        ...accurateRate,
+        failedAtPerSecond: null,
+        tries: [...FAILED, tryAt(1000), tryAt(2000)],
+      },
+    },
     [/^The highest rate tried was accurate, although 2 of 4 tries failed; the peak of the closed loop/],
   ],
 ];

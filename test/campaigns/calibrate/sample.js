@@ -1,5 +1,5 @@
 /** A calibration as it might come out on a machine with two quiet cores. */
-import { compare, delayFor, isAccurate } from '../../../src/campaigns/calibrate/accurate-rate.js';
+import { compare, delayFor, meetsLimits } from '../../../src/campaigns/calibrate/accurate-rate.js';
 
 /** @import { Calibration } from '../../../src/campaigns/calibrate/calibrate.js' */
 /** @import { Try } from '../../../src/campaigns/calibrate/accurate-rate.js' */
@@ -25,7 +25,7 @@ export function tryAt(ratePerSecond, changes) {
     measurement: VALID,
     ...changes,
   };
-  return { ...one, honest: isAccurate(one, 1) };
+  return { ...one, isAccurate: meetsLimits(one, 1) };
 }
 
 /** @type {Verdict} */
@@ -87,10 +87,10 @@ export const CALIBRATION = {
     },
   ],
   peak: { perSecond: 61_234, checkedShare: 1, targetBusy: 0.97 },
-  honestRate: {
+  accurateRate: {
     ratePerSecond: 2000,
     delayMs: 2.5,
-    brokenAtPerSecond: 2400,
+    failedAtPerSecond: 2400,
     limits: { latenessP99Ms: 1, errorP50: 0.1, errorP99: 0.1 },
     tries: [
       tryAt(1000),

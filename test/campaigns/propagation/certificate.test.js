@@ -247,7 +247,7 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
 const NOT_ISSUED = [
   ['refused', { issueFails: 'vault_bad_request' }, 'vault_bad_request', 'none'],
   ['connection refused', { issueFails: 'connection_refused' }, 'connection_refused', 'none'],
-  ['no response in time', { issueFails: 'no_answer' }, 'no_answer', 'unknown'],
+  ['no response in time', { issueFails: 'no_response' }, 'no_response', 'unknown'],
   ['connection lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
   ['truncated response', { issueFails: 'truncated' }, 'truncated', 'unknown'],
   ['response without a serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],

@@ -115,7 +115,7 @@ const VERDICTS = [
         {
           certificate: 1,
           outcome: 'issue_failed',
-          failure: 'no_answer',
+          failure: 'no_response',
           revokeMs: null,
           followedMs: 0,
           nodes: [],

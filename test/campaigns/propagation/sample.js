@@ -158,7 +158,7 @@ export function troubledSample() {
     {
       certificate: 7,
       outcome: 'revoke_failed',
-      failure: 'no_answer',
+      failure: 'no_response',
       revokeMs: null,
       followedMs: 0,
       nodes: [],

@@ -7,7 +7,7 @@ import { describe, test } from 'node:test';
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
-import { hideToken } from '../../../src/common/visible-text.js';
+import { redactToken } from '../../../src/common/sanitize.js';
 import { runCli, scratch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
 
@@ -310,7 +310,7 @@ describe('the environment', () => {
   test('a variable must not be a token in use, not even a short one', async () => {
     const text = `env: [A]\n${HEAD}description: 'x\${A}'\n`;
     for (const token of ['5f6c9c5e-long', '77']) {
-      hideToken(token);
+      redactToken(token);
       await assert.rejects(
         () => readScenario(text, 's.yaml', { A: token }, { allowEnv: ['A'] }),
         (/** @type {any} */ { message }) =>

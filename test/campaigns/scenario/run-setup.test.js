@@ -51,14 +51,14 @@ function stage(steps, { setup = {}, vaults = {} } = {}) {
           url: plan.target.url,
           close: async () => void did.push(`closed ${plan.target.url}`),
         }),
-      async setUp(client, plan, log, report = { made: [], existing: [] }) {
+      async setUp(client, plan, log, report = { created: [], existing: [] }) {
         const { url } = /** @type {any} */ (client);
         did.push(`set up ${plan.name} at ${url}`);
         if (vaults[url] === 'refuses') throw DOWN;
         if (vaults[url] === 'was there') report.existing.push(MOUNT);
-        else report.made.push(MOUNT);
+        else report.created.push(MOUNT);
         if (vaults[url] === 'half') throw DOWN;
-        report.made.push(POLICY);
+        report.created.push(POLICY);
         log('Made it.');
         return report;
       },
@@ -185,8 +185,8 @@ test('reports long waits during removal, too, which a stop does not end', async 
     },
     {
       connect: () => /** @type {any} */ ({ close: async () => {} }),
-      async setUp(_client, _plan, _log, report = { made: [], existing: [] }) {
-        report.made.push(MOUNT);
+      async setUp(_client, _plan, _log, report = { created: [], existing: [] }) {
+        report.created.push(MOUNT);
         return report;
       },
       async tearDown({ origin }) {
@@ -360,7 +360,7 @@ describe('on stateful fake Vaults', () => {
     await earlier(vault, { autoRebuild: true });
     const before = vault.state();
     const { made } = stageOn({ 'http://a': vault }, { autoRebuild: false });
-    assert.equal((await made.setUp(never)).get(0)?.code, 'other_auto_rebuild');
+    assert.equal((await made.setUp(never)).get(0)?.code, 'auto_rebuild_differs');
     await made.tearDown();
     assert.deepEqual(vault.state(), before);
   });

@@ -184,7 +184,8 @@ export function readOurselves(bytes) {
       return { reading: { status: NAMES.indexOf(response.status) }, why: '' };
     const { typeOid: type } = response;
     if (response.signed === null) return { reading: { status: 0, type }, why: '' };
-    if (response.critical !== null) return { reading: null, why: `critical extension ${response.critical}` };
+    if (response.unknownCritical !== null)
+      return { reading: null, why: `critical extension ${response.unknownCritical}` };
     return { reading: { status: 0, type, basic: describeOurs(response) }, why: '' };
   } catch (error) {
     if (error instanceof DerError) return { reading: null, why: error.message };
@@ -199,7 +200,7 @@ function describeOurs({ signed, version, responderId, producedAt, responses, non
     version,
     responder: `${responderId.kind === 'name' ? 'name' : 'key'} ${hex(responderId.value)}`,
     producedAt,
-    answers: responses.map(({ certId, critical: _, ...answer }) => ({
+    answers: responses.map(({ certId, unknownCritical: _, ...answer }) => ({
       certId: {
         hash: describeAlgorithm(certId.hashOid, certId.hashParameters),
         name: hex(certId.issuerNameHash),

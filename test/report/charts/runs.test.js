@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { visibleText } from '../../../src/common/visible-text.js';
+import { sanitizeText } from '../../../src/common/sanitize.js';
 import { quantileOf, spreadOut } from '../../../src/report/charts/runs.js';
 import { chartsIn, collisions } from '../svg.js';
 import { draw, drawOrNull } from './draw.js';
@@ -75,7 +75,7 @@ test('labels neither overlap nor overflow, for arbitrary data', () => {
       fc.constantFrom('ms', '/s', 'fraction'),
       (groups, unit) => {
         const { svg } = runs(
-          groups.map(({ name, values }) => group(values, visibleText(name))),
+          groups.map(({ name, values }) => group(values, sanitizeText(name))),
           unit,
         );
         for (const one of chartsIn(svg)) assert.deepEqual(collisions(one), []);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { visibleText } from '../../../src/common/visible-text.js';
+import { sanitizeText } from '../../../src/common/sanitize.js';
 import { renderDocument } from '../../../src/report/index.js';
-import { makeRunSet } from '../../../src/result/runs/run-set.js';
+import { createRunSet } from '../../../src/result/runs/run-set.js';
 import { runOf } from '../../result/runs.js';
 import { sampleResult, spread, timelineOf } from '../../result/sample.js';
 import { SAMPLES } from '../samples.js';
@@ -115,7 +115,7 @@ test('arbitrary outcome names round-trip with their counts', async () => {
       assert.deepEqual(
         heading.slice(11).map((name, i) => [name, values[11 + i]]),
         names
-          .map((name) => [visibleText(name), String(failures[name])])
+          .map((name) => [sanitizeText(name), String(failures[name])])
           .sort(([a], [b]) => (a < b ? -1 : 1))
           .map(([name, count]) => [`failed_${name}`, count]),
       );
@@ -126,7 +126,7 @@ test('arbitrary outcome names round-trip with their counts', async () => {
 test('a set of runs has one row per run, with the reason for leaving it out and its verdicts', async () => {
   const met = /** @type {const} */ ({ text: 'p99<10ms, "all"', verdict: 'met', reason: '' });
   const figures = { actual: 9, limit: 10, unit: /** @type {const} */ ('ms') };
-  const runSet = makeRunSet('nightly', [
+  const runSet = createRunSet('nightly', [
     runOf(1, 0, { requirements: [{ ...met, ...figures }] }),
     runOf(2, 1, { requirements: [{ ...met, ...figures, verdict: 'not met' }], interrupted: true }),
     sampleResult([], { counts: { neverSent: 400 } }),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { visibleText } from '../../../src/common/visible-text.js';
+import { sanitizeText } from '../../../src/common/sanitize.js';
 import { renderDocument } from '../../../src/report/index.js';
 import { compareGroups } from '../../../src/result/comparison/compare.js';
-import { makeRunSet } from '../../../src/result/runs/run-set.js';
+import { createRunSet } from '../../../src/result/runs/run-set.js';
 import { runOf, runsOf, slower, TEN } from '../../result/runs.js';
 import { readJunit } from './junit-document.js';
 
@@ -20,7 +20,7 @@ function judged(verdict) {
 
 const BELIEVED = 'the measurement is valid';
 
-const RUN_SET = makeRunSet(NASTY, [
+const RUN_SET = createRunSet(NASTY, [
   runOf(1, 0, judged('met')),
   runOf(1.1, 1, judged('not met')),
   runOf(1, 2, { ...judged('not proven'), measurement: { verdict: 'invalid', reasons: [] } }),
@@ -93,7 +93,7 @@ test('each rule of a comparison is a case: failed is a failure, not proven an er
     [
       ['p99 slower by 10%', 'failure', 'failed', 'p99 is 12 % slower. That reaches the limit of 10 %.'],
       ['rate lower', 'passed', '', 'The rate is 3 % higher.'],
-      ['errors higher', 'error', 'not proven', `2 runs are too few. ${visibleText(NASTY)}`],
+      ['errors higher', 'error', 'not proven', `2 runs are too few. ${sanitizeText(NASTY)}`],
     ],
   );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { visibleText } from '../../../src/common/visible-text.js';
+import { sanitizeText } from '../../../src/common/sanitize.js';
 import { bucketsOf, countsUpTo } from '../../../src/report/data/buckets.js';
 import { BOUNDS_SECONDS } from '../../../src/report/data/metrics.js';
 import { render } from '../../../src/report/data/prometheus.js';
@@ -173,7 +173,7 @@ test('names that differ only in invisible characters are separate series', () =>
   const families = parse(render(result));
   for (const [name, size] of [
     ['requests_total', 5],
-    ['answers_failed_total', 5],
+    ['responses_failed_total', 5],
     ['requirement_state', 15],
     ['measurement_reason', 5],
   ]) {
@@ -207,10 +207,10 @@ test('labels with arbitrary text round-trip', () => {
       });
       const families = parse(render(result));
       const [info] = families.get('vault_pki_load_info')?.samples ?? [];
-      assert.equal(info.labels.url, visibleText(url));
-      assert.equal(info.labels.product, visibleText(text));
+      assert.equal(info.labels.url, sanitizeText(url));
+      assert.equal(info.labels.product, sanitizeText(text));
       const [state] = families.get('vault_pki_load_requirement_state')?.samples ?? [];
-      assert.equal(state.labels.requirement, visibleText(text));
+      assert.equal(state.labels.requirement, sanitizeText(text));
     }),
     { numRuns: 200 },
   );

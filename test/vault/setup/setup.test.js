@@ -17,7 +17,7 @@ const silent = () => {};
 /** Removes the mounts of killed runs, too. @param {Parameters<typeof tearDown>} args */
 async function takeAway(...[client, name, say]) {
   /** @type {TeardownReport} */
-  const report = { gone: [], left: [] };
+  const report = { removed: [], remaining: [] };
   await tearDown(client, name, say, report, true);
   return report;
 }
@@ -31,11 +31,11 @@ describe('setup', () => {
     const vault = fakeVault();
     /** @type {string[]} */
     const said = [];
-    const { made, existing } = await setUp(vault.client, ALL, (text) => said.push(text));
+    const { created, existing } = await setUp(vault.client, ALL, (text) => said.push(text));
     const kinds = existing.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['crl']);
     assert.deepEqual(
-      made.map(({ kind, path }) => `${kind} ${path}`),
+      created.map(({ kind, path }) => `${kind} ${path}`),
       [
         'mount vault-pki-load-root',
         'mount vault-pki-load-int',
@@ -55,7 +55,7 @@ describe('setup', () => {
         'policy vault-pki-load',
       ],
     );
-    assert.equal(said.length, made.length);
+    assert.equal(said.length, created.length);
     for (const path of ['root', 'int', 'kv', 'transit']) {
       assert.equal(vault.mounted.mounts.get(`vault-pki-load-${path}`)?.description, MARK);
     }
@@ -70,8 +70,8 @@ describe('setup', () => {
     const vault = fakeVault();
     await setUp(vault.client, ALL, silent);
     const [before, asked] = [vault.state(), vault.calls.length];
-    const { made, existing } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
-    assert.deepEqual(made, []);
+    const { created, existing } = await setUp(vault.client, ALL, () => assert.fail('nothing is made'));
+    assert.deepEqual(created, []);
     assert.equal(existing.length, 17);
     assert.deepEqual(vault.state(), before);
     assert.deepEqual(changes(vault.calls.slice(asked)), []);
@@ -80,8 +80,8 @@ describe('setup', () => {
   test('adds another engine; keeps an existing one and its part of the policy', async () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup({ with: ['kv'] }), silent);
-    const { made } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
-    const paths = made.map(({ path }) => path);
+    const { created } = await setUp(vault.client, planSetup({ with: ['transit'] }), silent);
+    const paths = created.map(({ path }) => path);
     assert.deepEqual(paths, ['vault-pki-load-transit', 'vault-pki-load-transit/keys/load', 'vault-pki-load']);
     assert.match(
       String(vault.policies.get('vault-pki-load')),
@@ -118,11 +118,11 @@ describe('setup', () => {
       const vault = fakeVault();
       await setUp(vault.client, planSetup({ caKeyType: 'ec' }), silent);
       lose(vault);
-      const { made, existing } = await setUp(vault.client, planSetup(), silent);
+      const { created, existing } = await setUp(vault.client, planSetup(), silent);
       const authorities = (/** @type {Item[]} */ items) =>
         items.filter(({ kind }) => kind === 'ca').map(({ kind, type }) => `${kind} ${type}`);
-      assert.deepEqual(authorities(made), expected, what);
-      assert.deepEqual([...authorities(made), ...authorities(existing)], ['ca ec', 'ca ec'], what);
+      assert.deepEqual(authorities(created), expected, what);
+      assert.deepEqual([...authorities(created), ...authorities(existing)], ['ca ec', 'ca ec'], what);
       for (const mount of ['root', 'int'])
         assert.equal(vault.mounted.mounts.get(`vault-pki-load-${mount}`)?.writes.get('ca'), 'ec', what);
     }
@@ -147,7 +147,7 @@ describe('setup', () => {
       await setUp(vault.client, planSetup({ autoRebuild: isAuto }), silent);
       const before = vault.state();
       await assert.rejects(setUp(vault.client, plan(!isAuto), silent), {
-        code: 'other_auto_rebuild',
+        code: 'auto_rebuild_differs',
         message: isAuto
           ? /^vault-pki-load-int already exists and rebuilds its CRLs periodically .* but auto-rebuild is false\.$/
           : /^vault-pki-load-int already exists and rebuilds its CRLs on every revocation, but auto-rebuild is true\.$/,
@@ -229,7 +229,7 @@ describe("rejects another user's objects, and changes nothing:", () => {
     await setUp(vault.client, planSetup(), silent);
     const before = vault.state();
     await assert.rejects(setUp(vault.client, planSetup({ caKeyType: 'ec', with: ['kv'] }), silent), {
-      code: 'other_ca_key',
+      code: 'ca_key_type_differs',
       message: /vault-pki-load-root already has a CA with a key of type rsa, but --ca-key-type is ec/,
       remedy: /Leave --ca-key-type out, run vault-pki-load teardown --name vault-pki-load first/,
     });
@@ -254,7 +254,7 @@ describe('refusals in a scenario name no flags of setup:', () => {
     const vault = fakeVault();
     await setUp(vault.client, planSetup(), silent);
     await assert.rejects(setUp(vault.client, plan, silent), {
-      code: 'other_ca_key',
+      code: 'ca_key_type_differs',
       message: 'vault-pki-load-root already has a CA with a key of type rsa, but setup.ca-key-type is ec.',
       remedy:
         'Nothing was changed. Leave setup.ca-key-type out, run vault-pki-load teardown --name vault-pki-load first, or choose another name, setup: {name: ...}.',
@@ -268,7 +268,7 @@ describe('a node that is not active', () => {
       const vault = fakeVault();
       const empty = vault.state();
       Object.assign(vault.health, standby);
-      assert.equal((await setUp(vault.client, ALL, silent)).made.length, 16);
+      assert.equal((await setUp(vault.client, ALL, silent)).created.length, 16);
       assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);
       assert.deepEqual(vault.state(), empty);
     }
@@ -306,7 +306,7 @@ describe('lists all missing rights of a token before creating anything:', () => 
             : ['create', 'read', 'update', 'list'],
     });
     await assert.rejects(setUp(vault.client, ALL, silent), {
-      code: 'missing_rights',
+      code: 'missing_capabilities',
       exitCode: 2,
       message:
         /The token lacks capabilities that setup needs: sudo on sys\/auth\/vault-pki-load-approle, list on vault-pki-load-int\/roles, update on vault-pki-load-int\/roles\/example-dot-com,/,
@@ -342,7 +342,7 @@ describe('whichever call of setup fails, a second setup completes it, and teardo
         const vault = fakeVault();
         Object.assign(vault.fault, { at, when });
         /** @type {SetupReport} */
-        const report = { made: [], existing: [] };
+        const report = { created: [], existing: [] };
         await assert.rejects(setUp(vault.client, ALL, silent, report), (/** @type {any} */ error) => {
           assert.match(error.message, /^failed at /);
           assert.equal(error.remedy, 'Mend it.', 'what becomes of it is for the caller to say');
@@ -378,29 +378,29 @@ describe('a mount whose response is missing', () => {
         },
       };
       /** @type {SetupReport} */
-      const report = { made: [], existing: [] };
+      const report = { created: [], existing: [] };
       await assert.rejects(setUp(failing, ALL, silent, report), { code: error.code });
       const item = { kind: 'mount', path: 'vault-pki-load-root', type: 'pki', uncertain: true };
-      assert.deepEqual(report.made, isThere ? [item] : []);
+      assert.deepEqual(report.created, isThere ? [item] : []);
     });
   }
 
   test('may exist while the call is in flight, too', async () => {
     const { client } = fakeVault();
     /** @type {SetupReport} */
-    const report = { made: [], existing: [] };
+    const report = { created: [], existing: [] };
     /** @type {boolean[]} */
     const uncertain = [];
     const watching = {
       ...client,
       write: async (/** @type {string} */ path, /** @type {any} */ data) => {
-        if (/^sys\/(?:mounts|auth)\//.test(path)) uncertain.push(report.made.at(-1)?.uncertain ?? false);
+        if (/^sys\/(?:mounts|auth)\//.test(path)) uncertain.push(report.created.at(-1)?.uncertain ?? false);
         return client.write(path, data);
       },
     };
     await setUp(watching, ALL, silent, report);
     assert.deepEqual(uncertain, [true, true, true, true, true]);
-    assert.ok(report.made.every((item) => item.uncertain === undefined));
+    assert.ok(report.created.every((item) => item.uncertain === undefined));
   });
 });
 
@@ -459,9 +459,9 @@ describe('any response to setup and teardown ends in success or a refusal with a
 
 describe('teardown', () => {
   /** @param {TeardownReport} report */
-  const paths = ({ gone, left }) => ({
-    gone: gone.map(({ path }) => path),
-    left: left.map(({ path }) => path),
+  const paths = ({ removed, remaining }) => ({
+    gone: removed.map(({ path }) => path),
+    left: remaining.map(({ path }) => path),
   });
 
   test('keeps objects without the mark, and reports why', async () => {
@@ -508,7 +508,7 @@ describe('teardown', () => {
     vault.fault.every = (call) => call === 'DELETE sys/mounts/vault-pki-load-int';
     const report = await takeAway(vault.client, 'vault-pki-load', silent);
     assert.deepEqual(paths(report).left, ['vault-pki-load-int']);
-    assert.match(report.left[0].why, /could not be removed\. failed at DELETE .* Mend it\.$/);
+    assert.match(report.remaining[0].why, /could not be removed\. failed at DELETE .* Mend it\.$/);
     assert.equal(vault.policies.has('vault-pki-load'), false);
     vault.fault.every = () => false;
     assert.equal(await tearDown(vault.client, 'vault-pki-load', silent), true);

@@ -21,8 +21,8 @@ const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
  */
-export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
-  const place = placeOf(path);
+export function writeAtomically(path, content, { rename = fs.renameSync } = {}) {
+  const place = resolveLinks(path);
   const before = fs.statSync(place, { throwIfNoEntry: false });
   const temporary = temporaryPathFor(place);
   try {
@@ -36,11 +36,11 @@ export function writeWhole(path, content, { rename = fs.renameSync } = {}) {
 }
 
 /**
- * Throws the error that writeWhole would throw, if it can be known without writing.
+ * Throws the error that writeAtomically would throw, if it can be known without writing.
  * @param {string} path of a file, see fileTypeAt @throws {NodeJS.ErrnoException}
  */
-export function tryWhole(path) {
-  const place = placeOf(path);
+export function assertWritable(path) {
+  const place = resolveLinks(path);
   const exists = fs.statSync(place, { throwIfNoEntry: false }) !== undefined;
   const temporary = temporaryPathFor(place);
   try {
@@ -77,7 +77,7 @@ const MAX_LINKS = 40;
  * @returns {string} absolute and without links: the same for every path to one file
  * @throws {NodeJS.ErrnoException}
  */
-export function placeOf(path) {
+export function resolveLinks(path) {
   let place = path.startsWith('/') ? '/' : process.cwd();
   const left = path.split('/').reverse();
   for (let links = 0; left.length > 0; ) {
@@ -190,7 +190,7 @@ const REMEDIES = {
 };
 
 /** @param {string} path @param {unknown} error a system error @returns `why` follows a colon */
-export function fileFault(path, error) {
+export function describeWriteError(path, error) {
   const { code = '', message } = /** @type {NodeJS.ErrnoException} */ (error);
   const [, systemText] = [...getSystemErrorMap().values()].find(([name]) => name === code) ?? [];
   // For example in /proc.

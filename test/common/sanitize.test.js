@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError, quote } from '../../src/common/errors.js';
-import {
-  findToken,
-  hideToken,
-  visibleData,
-  visibleJson,
-  visibleText,
-} from '../../src/common/visible-text.js';
+import { findToken, jsonPieces, redactToken, sanitizeData, sanitizeText } from '../../src/common/sanitize.js';
 
 /** @type {[string, string, string][]} what, in, out */
 const TABLE = [
@@ -24,12 +18,12 @@ const TABLE = [
   ['headings', '## a [b] ##', '## a [b] ##'],
 ];
 for (const [what, given, expected] of TABLE) {
-  test(`visible text: ${what}`, () => assert.equal(visibleText(given), expected));
+  test(`visible text: ${what}`, () => assert.equal(sanitizeText(given), expected));
 }
 
 test('JSON has no commands, and means the same', () => {
   const value = { 'a::b': '##vso[task.complete]', b: ' ::error::x', c: '##teamcity[x]' };
-  const shown = [...visibleJson(value)].join('');
+  const shown = [...jsonPieces(value)].join('');
   assert.deepEqual(JSON.parse(shown), value);
   assert.doesNotMatch(shown, /##|\s::/);
 });
@@ -39,11 +33,11 @@ test('JSON comes in short pieces, with the text of JSON.stringify', () => {
   const values = [text, fc.integer(), fc.double({ noNaN: true }), fc.boolean(), fc.constant(null)];
   fc.assert(
     fc.property(fc.object({ key: text, values, maxDepth: 4 }), (value) => {
-      assert.equal([...visibleJson(value)].join(''), `${JSON.stringify(value, null, 2)}\n`);
+      assert.equal([...jsonPieces(value)].join(''), `${JSON.stringify(value, null, 2)}\n`);
     }),
   );
   const rows = Array.from({ length: 5000 }, (_, second) => ({ second, failures: {}, none: undefined }));
-  const pieces = [...visibleJson({ rows, none: undefined })];
+  const pieces = [...jsonPieces({ rows, none: undefined })];
   assert.equal(pieces.join(''), `${JSON.stringify({ rows }, null, 2)}\n`);
   assert.ok(pieces.length > 5 && pieces.every(({ length }) => length < 40_000));
 });
@@ -53,7 +47,7 @@ test('visible data: safe data is not copied', () => {
     rows: [{ n: 1, none: null }, { n: 2 }],
     names: { 'a\u0007': ['b\u001b', true] },
   };
-  const shown = visibleData(given);
+  const shown = sanitizeData(given);
   assert.deepEqual(shown, {
     rows: [{ n: 1, none: null }, { n: 2 }],
     names: { 'a\\u{7}': ['b\\u{1b}', true] },
@@ -63,7 +57,8 @@ test('visible data: safe data is not copied', () => {
 });
 
 describe('tokens in use', () => {
-  for (const token of ['', 'tok-1234', 'tok-1234-longer', 'root', 'vault-pki', 'requests']) hideToken(token);
+  for (const token of ['', 'tok-1234', 'tok-1234-longer', 'root', 'vault-pki', 'requests'])
+    redactToken(token);
 
   /** @type {[string, string, string][]} what, in, out */
   const HIDDEN = [
@@ -74,15 +69,15 @@ describe('tokens in use', () => {
   ];
   for (const [what, given, expected] of HIDDEN) {
     test(`are hidden: ${what}`, () => {
-      assert.equal(visibleText(given), expected);
-      assert.deepEqual(JSON.parse([...visibleJson({ [given]: [given] })].join('')), { [given]: [expected] });
+      assert.equal(sanitizeText(given), expected);
+      assert.deepEqual(JSON.parse([...jsonPieces({ [given]: [given] })].join('')), { [given]: [expected] });
       const error = new PkiLoadError('code', given, { remedy: given });
       assert.deepEqual([error.message, error.remedy, quote(given)], [expected, expected, `"${expected}"`]);
     });
   }
 
   test('keys stay, so that reports find them', () => {
-    assert.deepEqual(visibleData({ requests: 'requests' }), { requests: '<redacted>' });
+    assert.deepEqual(sanitizeData({ requests: 'requests' }), { requests: '<redacted>' });
   });
 
   test('are found in longer text, short ones only alone', () => {

@@ -14,16 +14,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, test } from 'node:test';
-import { fileFault, fileTypeAt, placeOf, tryWhole, writeWhole } from '../../src/common/whole-file.js';
+import {
+  assertWritable,
+  describeWriteError,
+  fileTypeAt,
+  resolveLinks,
+  writeAtomically,
+} from '../../src/common/atomic-write.js';
 import { scratch } from '../cli/support.js';
 import { plantLink } from './plant-link.js';
 
-describe('writeWhole', () => {
+describe('writeAtomically', () => {
   test('replaces the file, and leaves no other file', (t) => {
     const path = scratch(t);
     const file = path('r.json', 'x'.repeat(1e6));
-    writeWhole(file, 'new');
-    writeWhole(file, 'newer');
+    writeAtomically(file, 'new');
+    writeAtomically(file, 'newer');
     assert.equal(readFileSync(file, 'utf8'), 'newer');
     assert.deepEqual(readdirSync(path('.')), ['r.json']);
   });
@@ -32,8 +38,8 @@ describe('writeWhole', () => {
     const path = scratch(t);
     mkdirSync(path('directory'));
     writeFileSync(path('folder/inside'), '');
-    assert.throws(() => writeWhole(path('directory'), 'text'));
-    assert.throws(() => writeWhole(path('nope/r.json'), 'text'), { code: 'ENOENT' });
+    assert.throws(() => writeAtomically(path('directory'), 'text'));
+    assert.throws(() => writeAtomically(path('nope/r.json'), 'text'), { code: 'ENOENT' });
     assert.deepEqual(readdirSync(path('.')), ['directory']);
   });
 
@@ -50,7 +56,7 @@ describe('writeWhole', () => {
   test('keeps the mode of the existing file', (t) => {
     const file = scratch(t)('r.json', 'old');
     chmodSync(file, 0o600);
-    writeWhole(file, 'new');
+    writeAtomically(file, 'new');
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(readFileSync(file, 'utf8'), 'new');
   });
@@ -63,18 +69,21 @@ describe('a symbolic link', () => {
     writeFileSync(path('far/r.json'), 'old');
     symlinkSync('far/r.json', path('second.json'));
     symlinkSync(path('second.json'), path('first.json'));
-    writeWhole(path('first.json'), 'new');
+    writeAtomically(path('first.json'), 'new');
     assert.equal(readFileSync(path('far/r.json'), 'utf8'), 'new');
     assert.ok(lstatSync(path('first.json')).isSymbolicLink());
     assert.deepEqual(readdirSync(path('far')), ['r.json']);
-    assert.equal(placeOf(path('first.json')), placeOf(path('far/../far/r.json')));
+    assert.equal(resolveLinks(path('first.json')), resolveLinks(path('far/../far/r.json')));
   });
 
   test('in a cycle is an error, in advance and when writing', (t) => {
     const path = scratch(t);
     symlinkSync('b.json', path('a.json'));
     symlinkSync('a.json', path('b.json'));
-    for (const attempt of [() => tryWhole(path('a.json')), () => writeWhole(path('a.json'), 'x')]) {
+    for (const attempt of [
+      () => assertWritable(path('a.json')),
+      () => writeAtomically(path('a.json'), 'x'),
+    ]) {
       assert.throws(attempt, { code: 'ELOOP' });
     }
   });
@@ -85,14 +94,14 @@ test('a link that another user created is not followed', (t) => {
   const victim = path('victim', 'untouched');
   const planted = plantLink(t, victim);
   const isRefused = (/** @type {unknown} */ error) => {
-    const { why, remedy } = fileFault(planted, error);
+    const { why, remedy } = describeWriteError(planted, error);
     return (
       `${why}. ${remedy}` ===
       'its path has a link that another user created. Remove the link, or use a directory of your own.'
     );
   };
-  assert.throws(() => tryWhole(planted), isRefused);
-  assert.throws(() => writeWhole(planted, 'new'), isRefused);
+  assert.throws(() => assertWritable(planted), isRefused);
+  assert.throws(() => writeAtomically(planted, 'new'), isRefused);
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
@@ -100,7 +109,11 @@ test('a folder that another user made a link is not followed', (t) => {
   const path = scratch(t);
   mkdirSync(path('mine'));
   const file = `${plantLink(t, path('mine'))}/r.json`;
-  for (const attempt of [() => placeOf(file), () => tryWhole(file), () => writeWhole(file, 'new')])
+  for (const attempt of [
+    () => resolveLinks(file),
+    () => assertWritable(file),
+    () => writeAtomically(file, 'new'),
+  ])
     assert.throws(attempt, { code: 'PLANTED' });
   assert.deepEqual(readdirSync(path('mine')), []);
 });
@@ -111,7 +124,7 @@ test('a link of the owner of a folder that nobody else can write to is not follo
   const victim = path('victim', 'untouched');
   renameSync(plantLink(t, victim), path('theirs/r.json'));
   if (process.geteuid?.() === 0) chownSync(path('theirs'), lstatSync(path('theirs/r.json')).uid, 0);
-  assert.throws(() => writeWhole(path('theirs/r.json'), 'new'), { code: 'PLANTED' });
+  assert.throws(() => writeAtomically(path('theirs/r.json'), 'new'), { code: 'PLANTED' });
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
@@ -119,10 +132,10 @@ test('links of folders are followed as the system does', (t) => {
   const path = scratch(t);
   mkdirSync(path('far/inner'), { recursive: true });
   symlinkSync('far/inner', path('link'));
-  const place = placeOf(path('far/r.json'));
-  assert.equal(placeOf(`${path('link')}/../r.json`), place);
-  assert.equal(placeOf(`${path('link')}/.././/inner/../r.json`), place);
-  assert.throws(() => placeOf(path('nope/r.json')), { code: 'ENOENT' });
+  const place = resolveLinks(path('far/r.json'));
+  assert.equal(resolveLinks(`${path('link')}/../r.json`), place);
+  assert.equal(resolveLinks(`${path('link')}/.././/inner/../r.json`), place);
+  assert.throws(() => resolveLinks(path('nope/r.json')), { code: 'ENOENT' });
 });
 
 test('a pipe that takes the place of a file is not opened to write', { timeout: 60_000 }, (t) => {
@@ -133,9 +146,9 @@ test('a pipe that takes the place of a file is not opened to write', { timeout: 
     throw Object.assign(new Error(), { code: 'EBUSY' });
   };
   assert.throws(
-    () => writeWhole(file, 'new', { rename }),
+    () => writeAtomically(file, 'new', { rename }),
     (error) => {
-      return fileFault(file, error).why === 'another file has taken its place';
+      return describeWriteError(file, error).why === 'another file has taken its place';
     },
   );
 });
@@ -150,7 +163,7 @@ test('a link planted under the name of an earlier temporary file is not followed
     renameSync(from, to);
     symlinkSync(victim, from);
   };
-  for (const text of ['one', 'two', 'three']) writeWhole(path('r.json'), text, { rename });
+  for (const text of ['one', 'two', 'three']) writeAtomically(path('r.json'), text, { rename });
   assert.equal(new Set(temporaries).size, 3, 'a new name each time');
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
   assert.equal(readFileSync(path('r.json'), 'utf8'), 'three');
@@ -171,9 +184,9 @@ describe('a file that cannot be replaced', () => {
     test(`is written in place if it exists (${code})`, (t) => {
       const path = scratch(t);
       const file = path('r.json', 'longer than what comes');
-      writeWhole(file, 'short', refuseWith(code));
+      writeAtomically(file, 'short', refuseWith(code));
       assert.equal(readFileSync(file, 'utf8'), 'short');
-      writeWhole(file, ['longer than', ' what was there'], refuseWith(code));
+      writeAtomically(file, ['longer than', ' what was there'], refuseWith(code));
       assert.equal(readFileSync(file, 'utf8'), 'longer than what was there');
       assert.deepEqual(readdirSync(path('.')), ['r.json']);
     });
@@ -181,27 +194,27 @@ describe('a file that cannot be replaced', () => {
 
   test('is an error if it does not exist, or if the disk is full, and then stays unchanged', (t) => {
     const path = scratch(t);
-    assert.throws(() => writeWhole(path('new.json'), 'x', refuseWith('EPERM')), { code: 'EPERM' });
+    assert.throws(() => writeAtomically(path('new.json'), 'x', refuseWith('EPERM')), { code: 'EPERM' });
     const old = path('old.json', 'old');
-    assert.throws(() => writeWhole(old, 'new', refuseWith('ENOSPC')), { code: 'ENOSPC' });
+    assert.throws(() => writeAtomically(old, 'new', refuseWith('ENOSPC')), { code: 'ENOSPC' });
     assert.equal(readFileSync(old, 'utf8'), 'old');
     assert.deepEqual(readdirSync(path('.')), ['old.json']);
   });
 });
 
-describe('tryWhole', () => {
+describe('assertWritable', () => {
   test('changes nothing and leaves no file', (t) => {
     const path = scratch(t);
     const old = path('old.json', 'old');
-    tryWhole(old);
-    tryWhole(path('new.json'));
+    assertWritable(old);
+    assertWritable(path('new.json'));
     assert.deepEqual(readdirSync(path('.')), ['old.json']);
     assert.equal(readFileSync(old, 'utf8'), 'old');
   });
 
   test('reports the error that writing would', (t) => {
     const path = scratch(t);
-    assert.throws(() => tryWhole(path('nope/r.json')), { code: 'ENOENT' });
-    assert.throws(() => tryWhole(path(`${'x'.repeat(300)}.json`)), { code: 'ENAMETOOLONG' });
+    assert.throws(() => assertWritable(path('nope/r.json')), { code: 'ENOENT' });
+    assert.throws(() => assertWritable(path(`${'x'.repeat(300)}.json`)), { code: 'ENAMETOOLONG' });
   });
 });

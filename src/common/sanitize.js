@@ -7,7 +7,7 @@ const [known, hidden] = [new Set(), []];
  * Redacts this token in all further output. Tokens under 8 characters (a test server's `root`) are not secret;
  * redacting them, or parts of the tool's name, would garble the text. @param {string} token
  */
-export function hideToken(token) {
+export function redactToken(token) {
   if (token !== '') known.add(token);
   if (token.length < 8 || 'vault-pki-load'.includes(token) || hidden.includes(token)) return;
   hidden.push(token);
@@ -15,14 +15,14 @@ export function hideToken(token) {
 }
 
 /** For other threads. */
-export const hiddenTokens = () => hidden;
+export const redactedTokens = () => hidden;
 
 /** @param {string} text @returns {number} where a token begins; -1: nowhere. A short token must be the whole text */
 export const findToken = (text) =>
   known.has(text) ? 0 : (hidden.map((token) => text.indexOf(token)).find((at) => at >= 0) ?? -1);
 
 /** @param {string} text */
-export const withoutTokens = (text) =>
+export const redactTokens = (text) =>
   hidden.reduce((safe, token) => safe.replaceAll(token, '<redacted>'), text);
 
 /**
@@ -41,7 +41,7 @@ function escapeText(text) {
 }
 
 /** @param {string} text @returns {string} safe text is unchanged */
-export const visibleText = (text) => escapeText(withoutTokens(text));
+export const sanitizeText = (text) => escapeText(redactTokens(text));
 
 /** @param {string} json @returns {string} with these characters as `\u009b`, except line breaks between values */
 function escapeInvisible(json) {
@@ -66,16 +66,16 @@ function mapStrings(value, change, changeKey) {
 }
 
 /** Keeps tokens in keys, which reports look up; displaying a key redacts them. @param {any} value plain data */
-export const visibleData = (value) => mapStrings(value, visibleText, escapeText);
+export const sanitizeData = (value) => mapStrings(value, sanitizeText, escapeText);
 
 /** Characters in a piece of JSON, at least. */
 const PIECE_LENGTH = 32_768;
 
 /** @param {any} value plain data @returns {Iterable<string>} redacted and escaped JSON, in pieces: as one string it could be too long for V8 */
-export const visibleJson = (value) => ({
+export const jsonPieces = (value) => ({
   *[Symbol.iterator]() {
     let piece = '';
-    for (const text of jsonOf(mapStrings(value, withoutTokens, (key) => key))) {
+    for (const text of jsonOf(mapStrings(value, redactTokens, (key) => key))) {
       piece += escapeInvisible(text);
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;
