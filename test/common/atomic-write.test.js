@@ -37,13 +37,13 @@ describe('writeAtomically', () => {
   test('leaves nothing after a failed write', (t) => {
     const path = scratch(t);
     mkdirSync(path('directory'));
-    writeFileSync(path('folder/inside'), '');
+    writeFileSync(path('directory/inside'), '');
     assert.throws(() => writeAtomically(path('directory'), 'text'));
     assert.throws(() => writeAtomically(path('nope/r.json'), 'text'), { code: 'ENOENT' });
     assert.deepEqual(readdirSync(path('.')), ['directory']);
   });
 
-  test('fileTypeAt distinguishes files, folders and devices', (t) => {
+  test('fileTypeAt distinguishes files, directories and devices', (t) => {
     const path = scratch(t);
     assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(fileTypeAt), [
       'file',
