@@ -21,6 +21,7 @@ export async function pauseFor(ms, stop) {
 export function later(signal, ms) {
   const delayed = new AbortController();
   const onAbort = () => void setTimeout(() => delayed.abort(), ms).unref();
+  if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return { signal: delayed.signal, close: () => signal?.removeEventListener('abort', onAbort) };
 }
