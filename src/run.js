@@ -43,12 +43,20 @@ import { createVaultClient } from './vault/client.js';
  * @property {PrepareContext['mayReach']} [mayReach] by default, every address
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
  * @property {AbortSignal} [cutOff] also aborts requests in flight and, 5 s later, the wait for removals
+ * @property {(closing: Promise<unknown>) => void} [onClosing] receives the clean-up; without it, the run waits for its end
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
  * @property {Prepared} [prepared] shared by plans that differ only in load; by default, the run makes its own
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
+
+/**
+ * Removing a mount includes its content, for `approle` the leases of all logins, but a target may also stall. All removals
+ * together have this long: by default (Vault itself ends a request after 90 s, default_max_request_duration), after the first
+ * signal, after it in the preparation, and after the second.
+ */
+const REMOVE_WITHIN_MS = { all: 90_000, stopped: 30_000, unprepared: 5000, cutOff: 5000 };
 
 /**
  * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
@@ -86,7 +94,8 @@ export async function run(planned, options = {}) {
     return result;
   } finally {
     const closed = Promise.all(shards.map((shard) => shard.close()));
-    await closed.finally(options.prepared === undefined ? prepared.close : null);
+    const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
+    await (options.onClosing ?? ((ending) => ending))(closing);
   }
 }
 
@@ -109,9 +118,15 @@ export async function prepareRun(plan, options = {}) {
   /** Run in reverse order. @type {(() => unknown)[]} */
   const cleanups = [() => server?.stop()];
   let closed = false;
-  const close = async () => {
+  /** Ends the wait for removals. */
+  const tooLate = new AbortController();
+  const close = async (stoppedMs = REMOVE_WITHIN_MS.stopped) => {
     closed = true;
+    const { all, cutOff } = REMOVE_WITHIN_MS;
+    const limits = [later(AbortSignal.abort(), all), later(stop, stoppedMs), later(options.cutOff, cutOff)];
+    for (const { signal } of limits) signal.addEventListener('abort', () => tooLate.abort());
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+    for (const limit of limits) limit.close();
   };
   /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
@@ -123,13 +138,12 @@ export async function prepareRun(plan, options = {}) {
     const tls = loadTls(target.tls);
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
-    // After the second signal, the target has 5 s to remove what the run created.
-    const [tooLate, { remove }] = [later(options.cutOff, 5000), client];
-    client.remove = (path, withinMs) =>
-      orInterrupted(remove(path, withinMs), tooLate.signal, () =>
-        interrupted('Interrupted before the response.'),
+    const { remove } = client;
+    client.remove = (path) =>
+      orInterrupted(remove(path, REMOVE_WITHIN_MS.all), tooLate.signal, () =>
+        interrupted(`${client.origin} did not confirm it in time.`),
       );
-    cleanups.push(tooLate.close, () => client.close());
+    cleanups.push(() => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
       // Preparation goes on for a while after a stop; a renewal started then would never be stopped.
@@ -143,7 +157,7 @@ export async function prepareRun(plan, options = {}) {
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {
-    await close();
+    await close(REMOVE_WITHIN_MS.unprepared);
     throw error;
   }
 }
