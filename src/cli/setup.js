@@ -1,7 +1,7 @@
 /** `setup` and `teardown` of a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
-import { orInterrupted } from '../common/stop.js';
+import { later, orInterrupted } from '../common/stop.js';
 import { visibleJson, visibleText } from '../common/visible-text.js';
 import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
@@ -28,6 +28,9 @@ const TRY = [
 
 /** After this time, a message names the call in progress. */
 const PATIENCE_MS = 3000;
+
+/** After a stop, the response to a change has this long. */
+const LAST_CHANGE_MS = 5000;
 
 const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
@@ -161,13 +164,14 @@ async function runOnVault(command, given, report, work) {
 
 /**
  * The same client, but it reports long waits, and after a stop refuses calls with code `interrupted`. It still waits for the
- * response to a change, which Vault may have executed, until cut off (code `cut_off`).
+ * response to a change, which Vault may have executed, for 5 s or until cut off (code `cut_off`).
  * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop` @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {
   const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
   const interrupted = fault('interrupted', 'Interrupted.');
+  const tooLate = later(stop, LAST_CHANGE_MS).signal;
   /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
   const patient = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
@@ -175,8 +179,10 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
       const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
       const late = fault('cut_off', `Interrupted before the response to ${request}.`);
       const timer = setTimeout(writeLine, PATIENCE_MS, `Waiting for the response to ${request} ...`);
-      const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
-      return orInterrupted(call(...args), signal, error).finally(() => clearTimeout(timer));
+      const ended = isChange
+        ? orInterrupted(orInterrupted(call(...args), cutOff, late), tooLate, late)
+        : orInterrupted(call(...args), stop, interrupted);
+      return ended.finally(() => clearTimeout(timer));
     };
     return /** @type {Call} */ (act);
   };

@@ -1,5 +1,6 @@
 /** `setup` of a scenario: creates a setup on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
+import { later } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
@@ -24,6 +25,9 @@ import { tearDown } from '../../vault/setup/teardown.js';
  */
 
 const UUID_TIMEOUT_MS = 10_000;
+
+/** After a stop, the removal has this long. */
+const REMOVE_WITHIN_MS = 30_000;
 
 /** @param {Step} step */
 const connectTo = ({ plan, token }) => connect(plan.target, token);
@@ -65,9 +69,9 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     }
   }
 
-  /** @param {Place} place */
-  async function tearDownAt({ url, connect: open, remove }) {
-    const client = interruptible(open(), new AbortController().signal);
+  /** @param {Place} place @param {AbortSignal} tooLate */
+  async function tearDownAt({ url, connect: open, remove }, tooLate) {
+    const client = interruptible(open(), tooLate);
     try {
       const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`));
       if (!isGone) warn(`Not all of the setup ${name} at ${url} could be removed. To remove it: ${remove}`);
@@ -100,13 +104,15 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
       const ours = keep ? [] : places.filter(isOurs);
       return ours.map(({ url, remove }) => `The setup ${name} is left at ${url}. To remove it: ${remove}`);
     },
-    /** Warns of failures, never throws. */
-    async tearDown() {
+    /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s */
+    async tearDown(stop) {
+      const tooLate = later(stop, REMOVE_WITHIN_MS);
       for (const place of places.filter(isOurs)) {
         if (keep) log(`Left the setup ${name} at ${place.url} (keep).`);
-        else await tearDownAt(place);
+        else await tearDownAt(place, tooLate.signal);
         place.report = null;
       }
+      tooLate.close();
     },
   };
 }
