@@ -127,6 +127,7 @@ export async function readIssuer(client, mount) {
   try {
     pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
     const certificate = new X509Certificate(pem);
+    if (Number.isNaN(Date.parse(certificate.validTo))) throw new RangeError(certificate.validTo);
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;

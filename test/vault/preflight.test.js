@@ -329,6 +329,18 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
+  test('a CA that expires in month 99', async () => {
+    const text = new X509Certificate(certificate).raw.toString('latin1');
+    const dates = /(\d{12}Z.{2}(?:\d\d){1,2})\d\d(\d{8}Z)/s;
+    assert.match(text, dates);
+    const odd = text.replace(dates, (_, before, after) => `${before}99${after}`);
+    const pem = encodePem('CERTIFICATE', Buffer.from(odd, 'latin1'));
+    assert.equal(
+      await check(replace(answersOf(), ['pki/cert/ca', 'data', 'certificate'], pem)),
+      'ca_unreadable',
+    );
+  });
+
   test('a pool of certificates keeps only the texts that it needs, and refuses long ones', async () => {
     const issued = { serial_number: '01:02', certificate, issuing_ca: certificate };
     const issueAll = (/** @type {object} */ changes, mustStore = true) => {
