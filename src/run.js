@@ -1,5 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { interrupted, later, orInterrupted } from './common/stop.js';
+import { interrupted, LAST_CALLS_MS, later, orInterrupted, REMOVALS_MS } from './common/stop.js';
 import { total } from './common/sums.js';
 import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
@@ -51,12 +51,10 @@ import { createVaultClient } from './vault/client.js';
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
 
-/**
- * Removing a mount includes its content, for `approle` the leases of all logins, but a target may also stall. All removals
- * together have this long: by default (Vault itself ends a request after 90 s, default_max_request_duration), after the first
- * signal, after it in the preparation, and after the second.
- */
-const REMOVE_WITHIN_MS = { all: 90_000, stopped: 30_000, unprepared: 5000, cutOff: 5000 };
+const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
+
+/** Removals can take minutes, but Vault itself ends a request after 90 s (default_max_request_duration). */
+const REMOVE_WITHIN_MS = 90_000;
 
 /**
  * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
@@ -95,13 +93,13 @@ export async function run(planned, options = {}) {
   } finally {
     const closed = Promise.all(shards.map((shard) => shard.close()));
     const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
-    await (options.onClosing ?? ((ending) => ending))(closing);
+    await (options.onClosing ?? awaited)(closing);
   }
 }
 
 /**
  * Starts the embedded server, if any, and creates everything that the operations need; `close` removes both.
- * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'mayReach' | 'signal' | 'cutOff' | 'onEvent'>} [options]
+ * @param {Plan} plan @param {Omit<RunOptions, 'command' | 'live' | 'prepared'>} [options]
  * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
@@ -120,10 +118,13 @@ export async function prepareRun(plan, options = {}) {
   let closed = false;
   /** Ends the wait for removals. */
   const tooLate = new AbortController();
-  const close = async (stoppedMs = REMOVE_WITHIN_MS.stopped) => {
+  const close = async (stoppedMs = REMOVALS_MS) => {
     closed = true;
-    const { all, cutOff } = REMOVE_WITHIN_MS;
-    const limits = [later(AbortSignal.abort(), all), later(stop, stoppedMs), later(options.cutOff, cutOff)];
+    const limits = [
+      later(AbortSignal.abort(), REMOVE_WITHIN_MS),
+      later(stop, stoppedMs),
+      later(options.cutOff, LAST_CALLS_MS),
+    ];
     for (const { signal } of limits) signal.addEventListener('abort', () => tooLate.abort());
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
     for (const limit of limits) limit.close();
@@ -140,7 +141,7 @@ export async function prepareRun(plan, options = {}) {
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
     const { remove } = client;
     client.remove = (path) =>
-      orInterrupted(remove(path, REMOVE_WITHIN_MS.all), tooLate.signal, () =>
+      orInterrupted(remove(path, REMOVE_WITHIN_MS), tooLate.signal, () =>
         interrupted(`${client.origin} did not confirm it in time.`),
       );
     cleanups.push(() => client.close());
@@ -157,7 +158,7 @@ export async function prepareRun(plan, options = {}) {
     const fixture = await orInterrupted(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {
-    await close(REMOVE_WITHIN_MS.unprepared);
+    await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;
   }
 }

@@ -18,8 +18,6 @@ import { endWith, exitCodeOf, failAtExit, textOf, worstOf } from './process.js';
 
 /** @typedef {Awaited<ReturnType<typeof startLiveSession>>} LiveSession the caller closes it */
 
-const CLOSING = 'Removing what the tool created. Press Ctrl-C again to stop waiting.';
-
 /**
  * @param {Plan} plan of the first run
  * @param {Pick<RunSettings, 'out' | 'metrics' | 'otlp' | 'quiet' | 'repeat' | 'command'>} settings
@@ -72,10 +70,7 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
     hook: live?.hook,
     finish: async (/** @type {Result} */ result) => live?.finish(result),
     /** @type {Live['next']} */
-    async next(...args) {
-      await closing;
-      await live?.next(...args);
-    },
+    next: (...args) => closing.then(() => live?.next(...args)),
     abandon: async () => live?.abandon(),
     /** The next run waits for it, but not a report. @param {Promise<unknown>} promise */
     onClosing(promise) {
@@ -83,7 +78,7 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
     },
     /** Waits for the clean-up, which a second signal ends; then sends the last metrics, unless a signal arrives. */
     async close() {
-      interrupt.attach(warn, CLOSING);
+      interrupt.attach(warn, 'Removing what the tool created. Press Ctrl-C again to stop waiting.');
       await closing;
       stderr.off('resize', onResize);
       interrupt.over(() => live?.cutShort());

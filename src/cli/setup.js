@@ -1,7 +1,7 @@
 /** `setup` and `teardown` of a PKI for testing on a real Vault. An interrupt takes effect between two calls. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
-import { later, orInterrupted } from '../common/stop.js';
+import { LAST_CALLS_MS, later, orInterrupted } from '../common/stop.js';
 import { visibleJson, visibleText } from '../common/visible-text.js';
 import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
@@ -28,9 +28,6 @@ const TRY = [
 
 /** After this time, a message names the call in progress. */
 const PATIENCE_MS = 3000;
-
-/** After a stop, the response to a change has this long. */
-const LAST_CHANGE_MS = 5000;
 
 const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
@@ -171,7 +168,7 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
   const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
   const interrupted = fault('interrupted', 'Interrupted.');
-  const tooLate = later(stop, LAST_CHANGE_MS).signal;
+  const tooLate = later(stop, LAST_CALLS_MS).signal;
   /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
   const patient = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {

@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { parseJson } from '../../common/json.js';
-import { interrupted, later, orInterrupted, pauseFor } from '../../common/stop.js';
+import { interrupted, LAST_CALLS_MS, later, orInterrupted, pauseFor } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
@@ -35,9 +35,6 @@ import { createNode } from './watch.js';
  * @typedef {{token?: string | null, signal?: AbortSignal, cutOff?: AbortSignal, command?: string,
  *   onEvent?: (event: PropagationEvent) => void}} PropagationOptions
  */
-
-/** After the first signal, calls in flight have this long to end. */
-const LAST_CALLS_MS = 5000;
 
 const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: clearTimeout };
 

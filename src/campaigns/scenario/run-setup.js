@@ -1,6 +1,6 @@
 /** `setup` of a scenario: creates a setup on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
-import { later } from '../../common/stop.js';
+import { later, REMOVALS_MS } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
@@ -25,9 +25,6 @@ import { tearDown } from '../../vault/setup/teardown.js';
  */
 
 const UUID_TIMEOUT_MS = 10_000;
-
-/** After a stop, the removal has this long. */
-const REMOVE_WITHIN_MS = 30_000;
 
 /** @param {Step} step */
 const connectTo = ({ plan, token }) => connect(plan.target, token);
@@ -106,7 +103,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     },
     /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s */
     async tearDown(stop) {
-      const tooLate = later(stop, REMOVE_WITHIN_MS);
+      const tooLate = later(stop, REMOVALS_MS);
       for (const place of places.filter(isOurs)) {
         if (keep) log(`Left the setup ${name} at ${place.url} (keep).`);
         else await tearDownAt(place, tooLate.signal);
