@@ -3,6 +3,7 @@
  * `X509Certificate`, and includes the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
+import { memoize } from './memoize.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -212,8 +213,8 @@ export function hasExtendedKeyUsage({ extensions }, purpose) {
   return false;
 }
 
-/** Bits of keyUsage (section 4.2.1.3), all in its first octet. */
-const USAGE = Object.freeze({ digitalSignature: 0x80, keyCertSign: 0x04, crlSign: 0x02 });
+/** Bits of keyUsage (section 4.2.1.3), all in its first octet. OCSP: digitalSignature or nonRepudiation (4.2.1.12). */
+const USAGE = Object.freeze({ signatures: 0xc0, keyCertSign: 0x04, crlSign: 0x02 });
 
 /** @param {CertificateFields} certificate @param {keyof typeof USAGE} usage @returns {boolean} by its keyUsage, if present */
 export function allowsUsage({ extensions }, usage) {
@@ -253,27 +254,63 @@ export const commonNameOf = (name) => subjectNames(name).findLast(({ isEmail }) 
 
 /** @param {Uint8Array} name raw Name @returns {{isEmail: boolean, text: string}[]} its commonNames and e-mail addresses */
 export function subjectNames(name) {
-  const names = new DerReader(name).enter(TAG.sequence);
+  /** @type {{isEmail: boolean, text: string}[]} */
   const found = [];
-  while (!names.atEnd) {
-    const set = names.enter(TAG.set);
-    while (!set.atEnd) {
-      const { oid, value } = set.inside(TAG.sequence, readAttribute);
-      const isEmail = oid === OID.emailAddress;
-      if (isEmail || oid === OID.commonName) found.push({ isEmail, text: directoryString(value) });
-    }
-  }
+  visitAttributes(name, ({ oid, value }) => {
+    const isEmail = oid === OID.emailAddress;
+    if (!isEmail && oid !== OID.commonName) return;
+    const text = directoryString(value);
+    if (text === null) throw new DerError('Not a DirectoryString');
+    found.push({ isEmail, text });
+  });
   return found;
+}
+
+/** @param {Uint8Array} name raw Name @param {(attribute: ReturnType<typeof readAttribute>, set: number) => void} visit */
+function visitAttributes(name, visit) {
+  const sets = new DerReader(name).enter(TAG.sequence);
+  for (let number = 0; !sets.atEnd; number += 1) {
+    const set = sets.enter(TAG.set);
+    while (!set.atEnd) visit(set.inside(TAG.sequence, readAttribute), number);
+  }
+}
+
+/** Few: names may be long. */
+const cachedKey = memoize(16, (name) => {
+  /** @type {string[]} */
+  const keys = [];
+  visitAttributes(Buffer.from(name, 'latin1'), ({ oid, value }, set) => {
+    const text = directoryString(value)?.toLowerCase().trim().split(/\s+/).join(' ');
+    keys.push(JSON.stringify([set, oid, text ?? value.toString('hex'), text === undefined]));
+  });
+  return keys.sort().join();
+});
+
+/** Whether two raw Names match: types of strings, case and repeated spaces do not count (section 7.1). @param {Buffer} a @param {Buffer} b */
+export const isSameName = (a, b) =>
+  a.equals(b) || cachedKey(a.toString('latin1')) === cachedKey(b.toString('latin1'));
+
+/**
+ * @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate @param {Pick<CertificateFields, 'subject' | 'extensions'>} ca
+ * @returns {boolean} whether it names the CA as its issuer and, like OpenSSL, no other key identifier (section 4.2.1.1)
+ */
+export function isNamedIssuer({ issuer, extensions }, ca) {
+  const identifier = ca.extensions.get(OID.subjectKeyIdentifier);
+  const fields = listIn(extensions.get(OID.authorityKeyIdentifier));
+  const isOtherKey =
+    identifier !== undefined &&
+    fields.tag === contextTag(0, false) &&
+    !fields.read().equals(new DerReader(identifier).read());
+  return !isOtherKey && isSameName(issuer, ca.subject);
 }
 
 const ONE_OCTET = /** @type {number[]} */ ([TAG.printableString, TAG.teletexString, TAG.ia5String]);
 
-/** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4), or the IA5String of an e-mail address */
+/** @param {Buffer} der @returns {string | null} a DirectoryString (section 4.1.2.4), or the IA5String of an e-mail address */
 function directoryString(der) {
   const tag = der[0];
   const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
   if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
-  if (!ONE_OCTET.includes(tag)) throw new DerError('Not a DirectoryString');
-  return value.toString('latin1');
+  return ONE_OCTET.includes(tag) ? value.toString('latin1') : null;
 }

@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { withoutTokens } from '../common/visible-text.js';
-import { parseCertificate } from './certificate-der.js';
+import { isSameName, parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { decodeBody, pemBlocks } from './text.js';
@@ -75,7 +75,7 @@ export function assertIssued(leaf, issuer, names) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
-  const why = leaf.issuerDer.equals(issuer.subjectDer)
+  const why = isSameName(leaf.issuerDer, issuer.subjectDer)
     ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
@@ -93,7 +93,7 @@ function isIssuedBy(leaf, issuer) {
 
 /** @param {Pick<CertificateFields, 'issuer' | 'signed'>} leaf @param {Certificate} issuer whose key can be decoded */
 export const isSignedBy = (leaf, { subjectDer, x509 }) =>
-  leaf.issuer.equals(subjectDer) && verifySignature(leaf.signed, x509.publicKey) === null;
+  isSameName(leaf.issuer, subjectDer) && verifySignature(leaf.signed, x509.publicKey) === null;
 
 /** @param {Certificate} issuer @param {string} name of the file @throws {PkiLoadError} if it can verify no signature */
 export function assertKey({ x509 }, name) {

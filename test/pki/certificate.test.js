@@ -6,10 +6,10 @@ import { assertIssued, readCertificates } from '../../src/pki/certificate.js';
 import { ocspUrls } from '../../src/pki/certificate-der.js';
 import { createCsr } from '../../src/pki/csr.js';
 import { DerReader } from '../../src/pki/der.js';
-import { encodePem, parseSerial, pemBlocks, serialHex } from '../../src/pki/text.js';
+import { decodeBody, decodePem, encodePem, parseSerial, pemBlocks, serialHex } from '../../src/pki/text.js';
 import { crlByHand } from './crl-maker.js';
 import { der, extension, oid } from './ocsp-builder.js';
-import { TestCa } from './test-ca.js';
+import { nameOf, TestCa } from './test-ca.js';
 
 const [ca, other, namesake] = [new TestCa(), new TestCa({ name: 'Other CA' }), new TestCa()];
 /** @param {string} method @param {number} tag @param {string} value */
@@ -112,6 +112,16 @@ test('PEM is read in linear time, whatever is missing', () => {
   }
 });
 
+test('PEM with white space and no base64 is rejected in linear time', () => {
+  const spaces = ' '.repeat(100_000);
+  const { user } = process.cpuUsage();
+  assert.equal(decodeBody(`${spaces}!`), null);
+  for (const text of [`BEGIN X-----${spaces}!`, `BEGIN X-----AAAA-----END X-----${spaces}!`, spaces])
+    assert.equal(decodePem(`-----${text}`, /^X$/), null);
+  const ms = (process.cpuUsage().user - user) / 1000;
+  assert.ok(ms < 1000, `${ms} ms; quadratic time takes 5 s`);
+});
+
 test('any file content throws only a PkiLoadError', () => {
   const pem = Buffer.from(ca.ca.pem + leaf.pem);
   const octet = fc.nat({ max: 255 });
@@ -135,6 +145,8 @@ const NAMES = { leaf: 'leaf.pem', issuer: 'ca.pem' };
 test('a leaf with its issuer, and a root with itself, pass; other pairs fail', () => {
   assertIssued(read(leaf), read(ca.ca), NAMES);
   assertIssued(read(ca.ca), read(ca.ca), NAMES);
+  const inCapitals = { ...read(ca.ca), subjectDer: nameOf('TEST CA', 'Throw-away') };
+  assertIssued(read(leaf), inCapitals, NAMES);
   /** @type {[typeof leaf, typeof leaf, string, RegExp][]} */
   const wrong = [
     [

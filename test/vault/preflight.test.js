@@ -5,14 +5,18 @@ import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { hideToken } from '../../src/common/visible-text.js';
 import { createDevServer } from '../../src/dev/server.js';
+import { ocsp } from '../../src/operations/ocsp.js';
+import { findSubjects } from '../../src/operations/ocsp-prepare.js';
 import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
 import { revoke } from '../../src/operations/revoke.js';
-import { encodePem } from '../../src/pki/text.js';
+import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { encodePem, serialHex } from '../../src/pki/text.js';
 import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
 import { planOf } from '../operations/calls-support.js';
+import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
 /**
  * A client with fixed responses: data by path, or a status and Vault's errors.
@@ -330,7 +334,8 @@ describe('any response to the preflight gives a verdict or a refusal with a code
   });
 
   test('a pool of certificates keeps only the texts that it needs, and refuses long ones', async () => {
-    const issued = { serial_number: '01:02', certificate, issuing_ca: certificate };
+    const serial = serialHex(parseCertificate(new X509Certificate(certificate).raw).serial);
+    const issued = { serial_number: serial, certificate, issuing_ca: certificate };
     const issueAll = (/** @type {object} */ changes, mustStore = true) => {
       const client = fakeClient(answersOf(), { status: 200, json: health });
       const write = async (/** @type {string} */ path) =>
@@ -357,6 +362,56 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     assert.deepEqual(await lengthsOf(false), [both, [true, false], [true, false]]);
     for (const name of Object.keys(issued))
       await assert.rejects(issueAll({ [name]: 'x'.repeat(1_000_000) }), { code: 'not_issued' });
+    const bad = { serial_number: '01', certificate: certificate.replace('MII', 'M-II') };
+    for (const [name, value] of Object.entries(bad))
+      await assert.rejects(issueAll({ [name]: value }), { code: 'not_issued', exitCode: 2 });
+  });
+
+  test('ocsp: an issuing_ca that is none is the fault of the target', async () => {
+    const testCa = new TestCa();
+    const { ca } = testCa;
+    const leaf = testCa.issue('a.b.test');
+    const find = (/** @type {string} */ issuingCa) => {
+      const client = fakeClient(answersOf(), { status: 200, json: health });
+      const data = { serial_number: serialHex(leaf.serial), certificate: leaf.pem, issuing_ca: issuingCa };
+      const write = async (/** @type {string} */ path) =>
+        path === 'pki/issue/r' ? { data } : client.write(path);
+      const context = /** @type {any} */ ({
+        plan: { ...planOf(ocsp, { role: 'r', cn: 'a.b.test' }), dev: false },
+        client: { ...client, write },
+        signal: new AbortController().signal,
+        ...{ keepAlive() {}, warn() {}, notice() {}, progress() {} },
+      });
+      context.plan.target = { ...context.plan.target, mount: 'pki' };
+      return findSubjects(context);
+    };
+    assert.ok((await find(ca.pem)).issuer.der.equals(ca.der));
+    for (const [pem, code] of [
+      ['none', 'no_certificate'],
+      [certificate, 'wrong_issuer'],
+    ])
+      await assert.rejects(find(pem), {
+        code,
+        exitCode: 2,
+        message: /^https:\/\/vault\.test:8200 issued .*: the issuing_ca /,
+      });
+  });
+
+  test('a CA certificate that has expired, has no valid time, or is none', async () => {
+    const ca = new TestCa({ name: 'CA' });
+    const fine = ca.issue('fine', { extensions: [EXTENSIONS.ca] });
+    const end = new Date(parseCertificate(fine.der).notAfter).toISOString().replace(/\..*|\D/g, '');
+    const timeless = Buffer.from(fine.der);
+    timeless.write('x', timeless.indexOf(end));
+    for (const [der, code] of /** @type {const} */ ([
+      [fine.der, 'passed'],
+      [ca.issue('past', { extensions: [EXTENSIONS.ca], inDays: -2, days: -1 }).der, 'ca_expired'],
+      [timeless, 'ca_expired'],
+      [ca.issue('leaf').der, 'not_a_ca'],
+    ])) {
+      const pem = encodePem('CERTIFICATE', der);
+      assert.equal(await check(replace(answersOf(), ['pki/cert/ca', 'data', 'certificate'], pem)), code);
+    }
   });
 
   test('every field of sys/health', async () => {
@@ -445,6 +500,15 @@ describe('checkRole', () => {
       else await assert.rejects(asked, { code });
     });
   }
+});
+
+test('a type of key that is long is cut in messages', async () => {
+  const long = 'x'.repeat(90_000);
+  const client = fakeClient({ 'pki/roles/r': { data: { allow_any_name: true, key_type: long } } });
+  const request = /** @type {const} */ ({ mount: 'pki', role: 'r', commonName: 'a.b', operation: 'sign' });
+  const isShort = (/** @type {PkiLoadError} */ { message }) =>
+    message.includes('xxx') && message.length < 500;
+  await assert.rejects(checkRole(client, { ...request, keyType: 'ec', keyBits: 256 }), isShort);
 });
 
 describe('describeFootprint', () => {
