@@ -18,7 +18,6 @@ import { DEFAULT_POOL, poolSizes, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath } from './request-parts.js';
-/** @import { PkiLoadError } from '../common/errors.js' */
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
 /** @import { CertificateFields } from '../pki/certificate-der.js' */
@@ -214,7 +213,8 @@ async function issueSubjects(context, toIssue) {
     revokes: toIssue.revoked,
   });
   const revoked = toIssue.revoked ? issued.slice(-perKind) : [];
-  const { example, issuer } = readIssued(issued[0], client.origin);
+  const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
+  const [issuer] = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
   await makeMany(revoked.length, { ...context, label: 'Revoking certificates to query' }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.
@@ -230,20 +230,6 @@ async function issueSubjects(context, toIssue) {
     issuer,
     example,
   };
-}
-
-/** @param {Record<'certificate' | 'issuingCa', string>} issued PEM @param {string} origin */
-function readIssued({ certificate, issuingCa }, origin) {
-  const [leaf, name] = ['the certificate', 'the issuing_ca'];
-  try {
-    const [example] = readCertificates(Buffer.from(certificate), leaf);
-    const certificates = readCertificates(Buffer.from(issuingCa), name);
-    return { example, issuer: chooseIssuer({ certificates, name }, example, leaf) };
-  } catch (error) {
-    const { code, message } = /** @type {PkiLoadError} */ (error);
-    const why = `${origin} issued a certificate that cannot be queried: ${message}`;
-    throw targetError(code, why, "Check the role's response with vault write.");
-  }
 }
 
 /** @param {PrepareContext} context @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */

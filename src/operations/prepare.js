@@ -4,8 +4,7 @@ import { readBytes } from '../common/read-file.js';
 import { interrupted } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
-import { parseCertificate } from '../pki/certificate-der.js';
-import { decodePem, serialHex } from '../pki/text.js';
+import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
@@ -108,15 +107,6 @@ const HOUR_MS = 3_600_000;
 /** Characters of two certificates in PEM: a pool keeps many. */
 const MAX_PEM = 128 * 1024;
 
-/** @param {string} pem @returns {string | null} as Vault writes it; null: not a certificate */
-function serialIn(pem) {
-  try {
-    return serialHex(parseCertificate(decodePem(pem, /^CERTIFICATE$/) ?? Buffer.alloc(0)).serial);
-  } catch {
-    return null;
-  }
-}
-
 /** Outlasts the run, but is short, so that storage and CRL can be tidied soon. @param {LoadPlan} load */
 export function lifetimeMs(load) {
   const runMs = longestRunMs(load);
@@ -146,13 +136,16 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
-    const isText = [serial, certificate, issuingCa].every((text) => typeof text === 'string');
-    const fits = isText && certificate.length + issuingCa.length <= MAX_PEM;
-    if (fits && serial.toLowerCase() === serialIn(certificate)) {
+    const { failure } = checkIssuedCertificate({
+      ...{ certificatePem: certificate, issuingCaPem: issuingCa, serialNumber: serial },
+      ...{ expected: { commonName: nameOf(i) }, nowMs: Date.now() },
+    });
+    if (failure === null && certificate.length + issuingCa.length <= MAX_PEM) {
       const isKept = i === 0 || (revokes && !use.mustStore);
       return { serial, certificate: isKept ? certificate : '', issuingCa: i === 0 ? issuingCa : '' };
     }
-    const message = `The response of ${client.origin} to issue/${role} has no certificate, one that is too long or invalid, or another serial_number.`;
+    const why = failure === null ? 'It is too long.' : CERTIFICATE_FAILURES[failure];
+    const message = `The response of ${client.origin} to issue/${role} is not the requested certificate: ${why}`;
     throw targetError('not_issued', message, "Check the role's response with vault write.");
   });
   return { fixture, issued };
