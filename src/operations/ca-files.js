@@ -1,14 +1,7 @@
 /** `crl` and `ca-chain`: fetch the revocation list and the CA certificates of a mount, and check them. No token. */
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
-import {
-  allowsUsage,
-  checkTimes,
-  isCa,
-  isNamedIssuer,
-  isSameName,
-  parseCertificate,
-} from '../pki/certificate-der.js';
+import { allowsUsage, checkTimes, isCa, isNamedIssuer, parseCertificate } from '../pki/certificate-der.js';
 import { CRL_KINDS, parseCrl } from '../pki/crl.js';
 import { SIGNATURE_FAILURES, verifySignature } from '../pki/signature.js';
 import { decodeBody, pemBlocks } from '../pki/text.js';
@@ -50,12 +43,12 @@ export const crl = {
   createRequester: requesterOf('crl'),
   createClassifier(_plan, { issuerPem }) {
     const { raw, publicKey } = new X509Certificate(issuerPem);
-    const issuer = { ...parseCertificate(raw), publicKey };
     let largest = { bytes: 0, revoked: 0, thisUpdateMs: 0 };
     const outcomes = { current: 'crl', early: 'not_yet_valid', late: 'expired', unreadable: 'not_crl' };
     const classify = createFileClassifier(outcomes, (der) => {
       const list = parseCrl(der);
-      const failure = findFault(list, issuer);
+      const issuer = parseCertificate(raw);
+      const failure = findFault(list, issuer, publicKey);
       if (failure === null && der.length > largest.bytes) largest = { ...list, bytes: der.length };
       const notAfter = Math.min(Number(list.nextUpdateMs), issuer.notAfter);
       return { failure, notBefore: list.thisUpdateMs, notAfter };
@@ -141,10 +134,10 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
   };
 }
 
-/** @param {Crl} list @param {CertificateFields & {publicKey: KeyObject}} issuer @returns {string | null} outcome; null: good while current */
-function findFault(list, issuer) {
-  if (!isSameName(list.issuer, issuer.subject)) return 'other_issuer';
-  const failure = verifySignature(list.signed, issuer.publicKey);
+/** @param {Crl} list @param {CertificateFields} issuer @param {KeyObject} key @returns {string | null} outcome; null: good while current */
+function findFault(list, issuer, key) {
+  if (!list.issuer.equals(issuer.subject)) return 'other_issuer';
+  const failure = verifySignature(list.signed, key);
   if (failure !== null) return failure;
   if (!allowsUsage(issuer, 'crlSign')) return 'issuer_key_usage';
   if (list.critical !== null) return CRL_KINDS.get(list.critical) ?? 'unknown_critical_extension';

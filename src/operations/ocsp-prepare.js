@@ -147,7 +147,11 @@ async function readSerials(context, file, flag) {
       issuer = chooseIssuer(issuers, example, file);
     }
     // Vault returns good for serials that it never issued, so all certificates must be from one issuer.
-    if (fields !== undefined && issuer !== null && !isSignedBy(fields, issuer)) {
+    if (
+      fields !== undefined &&
+      issuer !== null &&
+      !isSignedBy({ ...fields, issuerDer: fields.issuer }, issuer)
+    ) {
       const message = `${place} has a certificate that the issuer of the first certificate did not sign.`;
       throw usageError('wrong_issuer', message, 'Use the certificates of one issuer per run.');
     }

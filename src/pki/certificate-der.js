@@ -3,7 +3,6 @@
  * `X509Certificate`, and includes the raw bytes that hashes and comparisons need.
  */
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
-import { memoize } from './memoize.js';
 
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
@@ -254,41 +253,18 @@ export const commonNameOf = (name) => subjectNames(name).findLast(({ isEmail }) 
 
 /** @param {Uint8Array} name raw Name @returns {{isEmail: boolean, text: string}[]} its commonNames and e-mail addresses */
 export function subjectNames(name) {
-  /** @type {{isEmail: boolean, text: string}[]} */
+  const names = new DerReader(name).enter(TAG.sequence);
   const found = [];
-  visitAttributes(name, ({ oid, value }) => {
-    const isEmail = oid === OID.emailAddress;
-    if (!isEmail && oid !== OID.commonName) return;
-    const text = directoryString(value);
-    if (text === null) throw new DerError('Not a DirectoryString');
-    found.push({ isEmail, text });
-  });
+  while (!names.atEnd) {
+    const set = names.enter(TAG.set);
+    while (!set.atEnd) {
+      const { oid, value } = set.inside(TAG.sequence, readAttribute);
+      const isEmail = oid === OID.emailAddress;
+      if (isEmail || oid === OID.commonName) found.push({ isEmail, text: directoryString(value) });
+    }
+  }
   return found;
 }
-
-/** @param {Uint8Array} name raw Name @param {(attribute: ReturnType<typeof readAttribute>, set: number) => void} visit */
-function visitAttributes(name, visit) {
-  const sets = new DerReader(name).enter(TAG.sequence);
-  for (let number = 0; !sets.atEnd; number += 1) {
-    const set = sets.enter(TAG.set);
-    while (!set.atEnd) visit(set.inside(TAG.sequence, readAttribute), number);
-  }
-}
-
-/** Few: names may be long. */
-const cachedKey = memoize(16, (name) => {
-  /** @type {string[]} */
-  const keys = [];
-  visitAttributes(Buffer.from(name, 'latin1'), ({ oid, value }, set) => {
-    const text = directoryString(value)?.toLowerCase().trim().split(/\s+/).join(' ');
-    keys.push(JSON.stringify([set, oid, text ?? value.toString('hex'), text === undefined]));
-  });
-  return keys.sort().join();
-});
-
-/** Whether two raw Names match: types of strings, case and repeated spaces do not count (section 7.1). @param {Buffer} a @param {Buffer} b */
-export const isSameName = (a, b) =>
-  a.equals(b) || cachedKey(a.toString('latin1')) === cachedKey(b.toString('latin1'));
 
 /**
  * @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate @param {Pick<CertificateFields, 'subject' | 'extensions'>} ca
@@ -301,16 +277,17 @@ export function isNamedIssuer({ issuer, extensions }, ca) {
     identifier !== undefined &&
     fields.tag === contextTag(0, false) &&
     !fields.read().equals(new DerReader(identifier).read());
-  return !isOtherKey && isSameName(issuer, ca.subject);
+  return !isOtherKey && issuer.equals(ca.subject);
 }
 
 const ONE_OCTET = /** @type {number[]} */ ([TAG.printableString, TAG.teletexString, TAG.ia5String]);
 
-/** @param {Buffer} der @returns {string | null} a DirectoryString (section 4.1.2.4), or the IA5String of an e-mail address */
+/** @param {Buffer} der @returns {string} a DirectoryString (section 4.1.2.4), or the IA5String of an e-mail address */
 function directoryString(der) {
   const tag = der[0];
   const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
   if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
-  return ONE_OCTET.includes(tag) ? value.toString('latin1') : null;
+  if (!ONE_OCTET.includes(tag)) throw new DerError('Not a DirectoryString');
+  return value.toString('latin1');
 }

@@ -2,12 +2,12 @@
 import { X509Certificate } from 'node:crypto';
 import { usageError } from '../common/errors.js';
 import { withoutTokens } from '../common/visible-text.js';
-import { isSameName, parseCertificate } from './certificate-der.js';
+import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { decodeBody, pemBlocks } from './text.js';
 
-/** @import { CertificateFields } from './certificate-der.js' */
+/** @import { Signed } from './certificate-der.js' */
 /** @typedef {ReturnType<typeof readDer>} Certificate */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -70,30 +70,26 @@ const unreadable = (name, why) =>
  */
 export function assertIssued(leaf, issuer, names) {
   assertKey(issuer, names.issuer);
-  if (isIssuedBy(leaf, issuer)) return;
-  if (isIssuedBy(issuer, leaf)) {
+  if (isSignedBy(leaf, issuer)) return;
+  if (isSignedBy(issuer, leaf)) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
-  const why = isSameName(leaf.issuerDer, issuer.subjectDer)
+  const why = leaf.issuerDer.equals(issuer.subjectDer)
     ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
   const message = `${names.issuer} (${nameText(issuer.x509.subject)}) did not issue ${names.leaf}: ${why}.`;
   throw usageError('wrong_issuer', message, 'Use the certificate of the CA that issued it.');
 }
 
-/** @param {Certificate} leaf @param {Certificate} issuer */
-function isIssuedBy(leaf, issuer) {
+/** @param {{issuerDer: Buffer, signed: Signed}} leaf @param {Certificate} issuer @returns {boolean} false, too, if OpenSSL cannot decode the key */
+export function isSignedBy({ issuerDer, signed }, { subjectDer, x509 }) {
   try {
-    return isSignedBy({ issuer: leaf.issuerDer, signed: leaf.signed }, issuer);
+    return issuerDer.equals(subjectDer) && verifySignature(signed, x509.publicKey) === null;
   } catch {
-    return false; // OpenSSL cannot decode the key
+    return false;
   }
 }
-
-/** @param {Pick<CertificateFields, 'issuer' | 'signed'>} leaf @param {Certificate} issuer whose key can be decoded */
-export const isSignedBy = (leaf, { subjectDer, x509 }) =>
-  isSameName(leaf.issuer, subjectDer) && verifySignature(leaf.signed, x509.publicKey) === null;
 
 /** @param {Certificate} issuer @param {string} name of the file @throws {PkiLoadError} if it can verify no signature */
 export function assertKey({ x509 }, name) {

@@ -23,7 +23,6 @@ import {
   checkTimes,
   hasExtendedKeyUsage,
   isNamedIssuer,
-  isSameName,
   OID,
   parseCertificate,
 } from './certificate-der.js';
@@ -219,8 +218,8 @@ function readSigner(der) {
 }
 
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
-const isNamed = (signer, { kind, value }) =>
-  kind === 'name' ? isSameName(value, signer.certificate.subject) : value.equals(signer.keyHash);
+const isNamed = ({ certificate, keyHash }, { kind, value }) =>
+  value.equals(kind === 'name' ? certificate.subject : keyHash);
 
 /** @param {BasicResponse['responses'][number]} single @param {BasicResponse['responses']} responses */
 const isContradicted = ({ status, certId }, responses) =>

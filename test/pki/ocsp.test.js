@@ -209,7 +209,6 @@ const ROWS = [
     'responder_not_authorized',
     by(delegateWith(extension('2.5.29.35', false, bytesOf('3003 800101')))),
   ],
-  ['a delegate in another case', 'good', by(delegate, { responderId: der(0xa1, nameOf('DELEGATE')) })],
   ['with a key usage among the unused bits', 'not_ocsp', badUsage('03020880')],
   ['with an invalid key usage', 'not_ocsp', badUsage('0500')],
   ['renewed, beside its expired certificate', 'good', by(delegate, { certs: [expired.der, delegate.der] })],

@@ -20,7 +20,6 @@ const { checkResult } = checks;
 const checkSeconds = (/** @type {Parameters<typeof checks.checkSeconds>[0]} */ result) => [
   ...checks.checkSeconds(result),
 ];
-const checkMergeBlock = (/** @type {Result} */ result) => [...checks.checkMergeBlock(result)];
 
 /** @template Subject @typedef {[(subject: Subject) => unknown, RegExp | string][]} Broken how it is spoiled, and the complaint */
 
@@ -398,26 +397,6 @@ describe('the merge block of a part', () => {
   const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);
 
-  test('is accepted as runs write it, and need not exist for whole runs', () => {
-    for (const part of parts) assert.deepEqual(checkResult(part, { eachSecond: true }), []);
-    assert.deepEqual(checkMergeBlock(sampleResult(GROUPS)), []);
-    const [alone] = syntheticParts({ load }, [1]);
-    assert.equal(alone.merge?.lags[0], null);
-    assert.deepEqual(checkMergeBlock(alone), []);
-  });
-
-  const none = { sent: [], succeeded: [], failed: [] };
-  /** @param {MergeBlock} merge */
-  const addOther = ({ operations }) => (operations.other = { ...operations.synthetic, perSecond: none });
-  /** @type {Broken<MergeBlock>} */
-  const BROKEN = [
-    [addOther, /^merge has an operation other, which was not measured$/],
-    [
-      ({ operations: { synthetic } }) => synthetic.perSecond.succeeded[2]++,
-      / \d+ succeeded in second 2, .* \d+$/,
-    ],
-    [({ operations: { synthetic } }) => (synthetic.perSecond.sent[9] = 1), / 1 sent in second 9, but .* 0$/],
-  ];
   /** @type {Broken<MergeBlock>} */
   const UNREADABLE = [
     [({ watch }) => (watch.lag = 'HISTFAAAA'), /merge\.watch\.lag cannot be read/],
@@ -433,16 +412,6 @@ describe('the merge block of a part', () => {
       const spoiled = structuredClone(parts);
       spoil(/** @type {MergeBlock} */ (spoiled[1].merge));
       assert.throws(() => mergeResults(spoiled), { code: 'inconsistent_result', message });
-    });
-  }
-  for (const [spoil, complaint] of BROKEN) {
-    test(`reports, for files only: ${complaint}`, () => {
-      const part = structuredClone(parts[1]);
-      spoil(/** @type {MergeBlock} */ (part.merge));
-      const complaints = checkMergeBlock(part);
-      assert.equal(complaints.length, 1, complaints.join('\n'));
-      assert.match(complaints[0], /** @type {RegExp} */ (complaint));
-      assert.deepEqual(checkResult(part), []);
     });
   }
 });

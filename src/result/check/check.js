@@ -1,9 +1,9 @@
 /**
  * Checks the bookkeeping of a Result, after every run and before trusting a file: counts, rates, shares, outcomes,
  * times and histograms agree; operations, stages and seconds each add up to the whole, histograms bucket for
- * bucket. For files it also checks the histograms of seconds, and the merge block of a part.
+ * bucket. For files it also checks the histograms of seconds; `merge` reads those of parts.
  */
-import { sumArrays, total } from '../../common/sums.js';
+import { total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { countErrors, shareOfErrors } from '../build.js';
 import { SERIES } from '../latency.js';
@@ -25,7 +25,7 @@ export function checkResult(result, { eachSecond = false } = {}) {
     ...checkCells(result, result.windowSeconds),
     ...checkTimeline(result),
     ...checkStages(result),
-    ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
+    ...(eachSecond ? checkSeconds(result) : []),
   ];
 }
 
@@ -216,17 +216,3 @@ function* checkCovered(rows) {
 
 /** @param {readonly (TimelineRow | undefined)[]} rows */
 const countDone = (rows) => total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
-
-/** Compares its counts with the timeline. @param {Pick<Result, 'merge' | 'timeline' | 'operations'>} result */
-export function* checkMergeBlock({ merge, timeline, operations }) {
-  if (merge === undefined) return;
-  const other = Object.keys(merge.operations).find((name) => !Object.hasOwn(operations, name));
-  if (other !== undefined) yield `merge has an operation ${other}, which was not measured`;
-  const own = Object.values(merge.operations);
-  for (const key of COUNTS) {
-    const perSecond = sumArrays([...own.map((block) => block.perSecond[key]), timeline.map(() => 0)]);
-    const second = perSecond.findIndex((count, at) => count !== (timeline[at]?.[key] ?? 0));
-    if (second >= 0)
-      yield `merge has ${perSecond[second]} ${key} in second ${second}, but the timeline ${timeline[second]?.[key] ?? 0}`;
-  }
-}
