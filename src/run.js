@@ -29,7 +29,7 @@ import { createVaultClient } from './vault/client.js';
  *   cells?: readonly number[] | null}} StartEvent
  */
 /**
- * Start of the measured part, also on the monotonic clock, and its planned length; null: a number of requests ends it
+ * Start of the measured phase, also on the monotonic clock, and its planned length; null: a number of requests ends it
  * @typedef {{startedAt: Date, startedAtNs: bigint, windowMs: number | null}} TimeZero
  */
 /**

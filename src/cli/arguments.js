@@ -21,11 +21,7 @@ import { closest } from '../common/closest.js';
  * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
  */
 
-/**
- * Accepts options with one dash, as Vault's own command line does: `-format=json` becomes `--format=json`. A lone dash and
- * negative numbers are values.
- * @param {string[]} args
- */
+/** Accepts `-format=json`, as Vault itself does. A lone dash and negative numbers are values. @param {string[]} args */
 export function normaliseArguments(args) {
   return args.map((arg) => (arg === '-h' ? '--help' : /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg));
 }
@@ -75,10 +71,7 @@ export function describeMisuse(message, args, { commands, flags }) {
   return `Unknown option ${name.length === 1 ? '-' : '--'}${name}.${suggestion}`;
 }
 
-/**
- * Declares every value as text: options.js converts and checks it.
- * @param {Argv} parser @param {string} name @param {Command} command
- */
+/** Every value is text: options.js converts and checks it. @param {Argv} parser @param {string} name @param {Command} command */
 export function declare(parser, name, { options, positionals, examples, epilogue = '' }) {
   for (const [flag, spec] of Object.entries(options)) {
     parser.option(flag, {

@@ -6,10 +6,7 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
 /** @import { ReadDocument } from '../result/read-document.js' */
 /** @import { NamedRun } from '../result/runs/run-set.js' */
 
-/**
- * @param {string[][]} groups paths, at least one in each @param {string[]} labels of the first groups
- * @returns {string[]} a unique name for each group: its label, or the common part of its file names
- */
+/** A unique name each: a label, or what the paths share. @param {string[][]} groups of paths @param {string[]} labels of the first */
 export function nameGroups(groups, labels) {
   if (labels.length > groups.length) {
     const message = `--name is given ${labels.length} times, but there are ${groups.length} groups.`;

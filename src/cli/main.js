@@ -68,10 +68,7 @@ export async function main(args) {
   }
 }
 
-/**
- * @param {string[]} args
- * @returns {Promise<((line: string) => Promise<number>) | null>} runs the command; null: yargs has shown help or the version
- */
+/** @param {string[]} args @returns {Promise<((line: string) => Promise<number>) | null>} null: yargs has shown help or the version */
 async function parse(args) {
   /** @type {((line: string) => Promise<number>) | null} */
   let run = null;

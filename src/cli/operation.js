@@ -1,5 +1,4 @@
 /** The command of each operation. Loads the code of a run on demand, so `--help` and usage errors are fast. */
-import { setFlagsFromString } from 'node:v8';
 import * as search from '../campaigns/search/search-options.js';
 import { describeExitCodes, EXIT, PkiLoadError, rejectIf } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
@@ -10,6 +9,7 @@ import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
 import { changed, onInterrupt } from './process.js';
+import { keepV8Quiet, runQuietly } from './quiet-v8.js';
 
 /** @import { Operation, PrepareContext } from '../operations/index.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -111,27 +111,14 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   };
 }
 
-/**
- * Keeps V8 from doing background work that would delay requests: garbage collection of idle threads, on all cores at once, and
- * optimising undici's WebAssembly parser (35 MB, 100 ms of CPU).
- */
-export function keepV8Quiet() {
-  setFlagsFromString('--no-memory-reducer');
-  setFlagsFromString('--liftoff-only');
-}
-
-/**
- * Runs a plan, once or several times, shows progress, and writes the results.
- * @param {Plan} plan @param {RunContext} context @returns {Promise<number>} exit code
- */
+/** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */
 export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
-  const { run } = await import('../run.js');
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');
   const live = await startLiveSession(plan, settings, interrupt);
   const options = { token, mayReach, signal: stop, cutOff, command: settings.command };
   const runOnce = (/** @type {number} */ number) =>
-    run(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });
+    runQuietly(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });
   try {
     return await runRepeatedly({ name: plan.operation, settings, runOnce, live, stop, remarks });
   } catch (error) {

@@ -43,7 +43,7 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   for (const path of out) {
     const remedy = 'Leave it out: standard output always gets the result, in the format that --format sets.';
     if (path === '-') throw usageError('out_is_stdout', '--out - names no file.', remedy);
-    if (fs.existsSync(path) && fileTypeAt(path) === 'folder') checkFile(path, `--out ${path}`);
+    if (fs.existsSync(path) && fileTypeAt(path) === 'directory') checkFile(path, `--out ${path}`);
     const reporter = reporterForFile(path);
     if (kind !== undefined) checkKind(reporter, kind, `--out ${path}`);
     const place = checkFile(path, `--out ${path}`);
@@ -65,7 +65,7 @@ function checkFile(path, name) {
     fs.statSync(`${dirname(path)}/.`);
     const place = placeOf(path);
     const type = fileTypeAt(path);
-    if (type === 'folder') throw Object.assign(new Error(), { code: 'EISDIR' });
+    if (type === 'directory') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (type === 'file') tryWhole(path);
     else fs.accessSync(path, constants.W_OK);
     return type === 'file' ? place : path;
@@ -112,9 +112,8 @@ export function summaryFile() {
 }
 
 /**
- * Writes a document to all outputs, even if some fail.
+ * Writes a document to all outputs, even if some fail; returns the failures.
  * @param {Document} document @param {{out: string[], format: string, summary?: string | null}} outputs
- * @returns {Promise<unknown[]>} failures
  */
 export async function writeReports(document, { out, format, summary = null }) {
   const failures = await writeFiles(document, out);
@@ -138,8 +137,7 @@ export async function writeFiles(document, paths) {
 
 /**
  * @param {Document} document @param {string} format @param {string} path @param {string} name in an error
- * @param {(text: string) => Promise<void>} writeFile unless it is a device
- * @returns {Promise<unknown[]>} failures
+ * @param {(text: string) => Promise<void>} writeFile unless it is a device @returns failures
  */
 async function write(document, format, path, name, writeFile) {
   try {
@@ -163,10 +161,7 @@ function cannotWrite(path, name, error) {
 const PIPE_TIMEOUT_MS = 10_000;
 const RETRY_MS = 50;
 
-/**
- * Never blocks this thread or a pool thread: the process could not exit.
- * @param {string} path of a device or pipe @param {string} text @param {number} [timeoutMs]
- */
+/** Never blocks a thread: the process could not exit. @param {string} path of a device or pipe @param {string} text */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => {

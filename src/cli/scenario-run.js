@@ -5,10 +5,10 @@ import { interrupted } from '../common/stop.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { makeRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
-import { run } from '../run.js';
 import { startLiveSession } from './live-session.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, worstOf, writeLine, writeWarning } from './process.js';
+import { runQuietly } from './quiet-v8.js';
 import { searchPlan } from './search.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
@@ -23,10 +23,7 @@ import { searchPlan } from './search.js';
  */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
-/**
- * @param {Given} given @param {Refused} refused @param {Interrupt} interrupt
- * @returns {Promise<number>} the worst exit code of the runs and of the targets that refused
- */
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @returns the worst exit code, refusals included */
 export async function runSteps(given, refused, interrupt) {
   const { steps, settings } = given;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
@@ -59,7 +56,8 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
-    runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
+    runOnce: (i, plan) =>
+      runQuietly(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
@@ -82,10 +80,7 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   return endWith(worstOf(ended.interrupted ? [EXIT.interrupted] : codes), failures, live.warn);
 }
 
-/**
- * @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings
- * @throws {PkiLoadError} before the runs, for a file that could not be written after them
- */
+/** @param {readonly string[]} names of the steps @param {Pick<RunSettings, 'out' | 'format'>} settings @throws {PkiLoadError} */
 export function scenarioFiles(names, { out, format }) {
   const perStep = pathsOf(names, out);
   const combined = out.filter((path) => reporterForFile(path).kinds.includes('scenario-result'));

@@ -7,9 +7,10 @@ import { readBytes } from '../common/read-file.js';
 import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
-import { keepV8Quiet, readRunOptions, runOptions, runPlan } from './operation.js';
+import { readRunOptions, runOptions, runPlan } from './operation.js';
 import { refuseOverwrite } from './output.js';
 import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js';
+import { keepV8Quiet } from './quiet-v8.js';
 
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */

@@ -18,10 +18,7 @@ import { endWith, textOf } from './process.js';
 
 const CLOSING = 'Cleaning up after the search. Press Ctrl-C again to end at once.';
 
-/**
- * @param {Plan} plan the search starts at its rate, or in a closed loop at its concurrency
- * @param {RunContext & {goal: SearchSettings}} context @returns {Promise<number>} exit code
- */
+/** @param {Plan} plan with the first level @param {RunContext & {goal: SearchSettings}} context @returns exit code */
 export async function searchPlan(plan, { token, mayReach, settings, goal, interrupt, remarks = [] }) {
   checkSearchable(plan, goal);
   const { stop, cutOff } = interrupt;

@@ -119,7 +119,6 @@ export function withCleanupHint(error, name, flags) {
 /**
  * @param {string} command @param {Record<string, unknown>} given @param {object} report the JSON output, filled by `work`
  * @param {(work: Work) => Promise<{code: number, last: string}>} work `last`: the last lines of the text output
- * @returns {Promise<number>} exit code
  */
 async function runOnVault(command, given, report, work) {
   const { name } = readOptions(nameOption, given);

@@ -12,7 +12,7 @@ export const piecesOf = (content) => (typeof content === 'string' ? [content] : 
 /** Codes of our own: a link that another user created, and a file or device that another user replaced. */
 export const [PLANTED, REPLACED] = ['PLANTED', 'REPLACED'];
 
-/** A file may be writable but not replaceable: it is a mount point, or its folder belongs to another user. */
+/** A file may be writable but not replaceable: it is a mount point, or its directory belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
@@ -60,20 +60,20 @@ export function tryWhole(path) {
 
 /**
  * @param {string} path
- * @returns {'file' | 'folder' | 'device'} file: may not exist yet; device: includes pipes, written directly and once
+ * @returns {'file' | 'directory' | 'device'} file: may not exist yet; device: includes pipes, written directly and once
  */
 export function fileTypeAt(path) {
   const stats = fs.statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return 'file';
-  return stats.isDirectory() ? 'folder' : 'device';
+  return stats.isDirectory() ? 'directory' : 'device';
 }
 
 /** As in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Resolves every symbolic link in the path; refuses one that another user created in a shared folder.
- * @param {string} path of a file that need not exist, in a folder that does
+ * Resolves every symbolic link in the path; refuses one that another user created in a shared directory.
+ * @param {string} path of a file that need not exist, in a directory that does
  * @returns {string} absolute and without links: the same for every path to one file
  * @throws {NodeJS.ErrnoException}
  */
@@ -82,7 +82,7 @@ export function placeOf(path) {
   const left = path.split('/').reverse();
   for (let links = 0; left.length > 0; ) {
     const next = resolve(place, left.pop() ?? '');
-    // The last name may be missing; other missing folders throw.
+    // The last name may be missing; other missing directories throw.
     const stats = fs.lstatSync(next, { throwIfNoEntry: left.some((one) => one !== '') });
     if (!stats?.isSymbolicLink()) {
       place = next;
@@ -97,10 +97,10 @@ export function placeOf(path) {
   return place;
 }
 
-/** Like Linux's fs.protected_symlinks, which containers may turn off, but in every folder: its owner may be another user. @param {fs.Stats} link */
+/** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory: its owner may be another user. @param {fs.Stats} link */
 const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
-/** @param {string} place @returns {string} random, so that no other user of the folder can create a link there */
+/** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */
 function temporaryPathFor(place) {
   return `${place}.${randomBytes(8).toString('hex')}.tmp`;
 }

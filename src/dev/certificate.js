@@ -63,7 +63,6 @@ const BACKDATE_SECONDS = 30;
  * @param {Issuer} issuer
  * @param {{commonName: string, spki: Buffer, notAfter: number, extensions: Buffer[]}} subject `notAfter`: epoch seconds;
  *   `extensions`: without the key identifiers
- * @returns {Promise<{serial: Buffer, der: Buffer}>} `serial`: 20 octets, positive
  */
 export async function createCertificate(issuer, { commonName, spki, notAfter, extensions }) {
   const serial = randomBytes(20);

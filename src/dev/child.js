@@ -1,7 +1,4 @@
-/**
- * Entry point of the child process. Receives the options, and replies with `{ready: server}` or `{failed: error}`.
- * Exits when the IPC channel closes: the parent has exited or was killed.
- */
+/** Child process: receives the options, replies with `{ready: server}` or `{failed: error}`, and exits with its parent. */
 import { createDevServer } from './server.js';
 
 /** @import { DevServerOptions } from './server.js' */

@@ -8,10 +8,7 @@ import { fileURLToPath } from 'node:url';
 const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
-/**
- * @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it
- * @param {NodeJS.ProcessEnv} [env] @throws {Error} as nextMessage
- */
+/** @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it @param {NodeJS.ProcessEnv} [env] */
 export async function startChild(entry, options, env = process.env) {
   const child = fork(fileURLToPath(entry), [], {
     ...{ execArgv: [], serialization: 'advanced', env },

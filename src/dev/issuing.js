@@ -47,11 +47,7 @@ export async function signCsr(ca, role, params) {
   return certify(ca, role, params, { ...csr, names }, [LEAF_EXTENDED_USAGE]);
 }
 
-/**
- * Takes the key and the names from the CSR, and lifetime and storage from the role. Unlike Vault, drops URIs and all of
- * the subject but the common name.
- * @type {typeof issue}
- */
+/** Takes lifetime and storage from the role. Unlike Vault, drops URIs and the subject except the common name. @type {typeof issue} */
 export async function signVerbatim(ca, role, params) {
   const { key: _, ...subject } = parseCsr(textParam(params, 'csr'));
   return certify(ca, role, params, subject, []);

@@ -61,9 +61,8 @@ export function readIps(ips) {
 }
 
 /**
- * All roles allow the same names.
+ * All roles allow the same names. Returns those of the certificate, sorted, without duplicates.
  * @param {string} commonName @param {Pick<AlternativeNames, 'dns' | 'email'>} altNames
- * @returns {Pick<AlternativeNames, 'dns' | 'email'>} the names of the certificate, sorted, without duplicates
  * @throws {VaultError} 400 with the name that is not allowed
  */
 export function allowedNames(commonName, altNames) {

@@ -30,11 +30,7 @@ export function createMounts(version) {
   const mounts = new Map();
   const fullPathOf = (/** @type {string} */ kind, /** @type {string} */ path) =>
     kind === 'auth' ? `auth/${path}` : path;
-  /**
-   * @param {string} kind @param {string} path
-   * @param {{type: string, routes: Route[], options?: object, description?: string}} mount
-   * @param {{default: number, max: number}} [ttls] seconds
-   */
+  /** @param {string} kind @param {string} path @param {{type: string, routes: Route[], options?: object, description?: string}} mount */
   function add(kind, path, { type, routes, options = {}, description = '' }, ttls = { default: 0, max: 0 }) {
     const uuid = randomUUID();
     const isAuth = kind === 'auth';

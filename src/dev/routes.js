@@ -57,11 +57,7 @@ export const raw = (type, body, status = 200) => ({ status, type, body });
 
 export const NO_CONTENT = Object.freeze(raw('', '', 204));
 
-/**
- * @param {Record<string, unknown> | null} data
- * @param {string} [mountType] empty on paths that need no token, as in Vault
- * @param {Record<string, unknown>} [more] fields at the top level
- */
+/** `mountType`: empty on paths that need no token, as in Vault; `more`: at the top level. @param {Record<string, unknown> | null} data */
 export const secret = (data, mountType = '', more = {}) =>
   json(200, {
     ...{ request_id: randomUUID(), lease_id: '', renewable: false, lease_duration: 0 },

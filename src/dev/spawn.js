@@ -13,11 +13,7 @@ const ENTRY = new URL('child.js', import.meta.url);
  * @typedef {Awaited<ReturnType<typeof startDevServer>>} SpawnedDevServer
  */
 
-/**
- * Starts the server in a child process, which exits with this one and does not keep it alive.
- * @param {DevServerOptions} [options]
- * @throws {PkiLoadError} if it cannot start, e.g. because the port is in use
- */
+/** The child process exits with this one and does not keep it alive. @param {DevServerOptions} [options] @throws {PkiLoadError} */
 export async function startDevServer(options = {}) {
   const UV_THREADPOOL_SIZE = String(Math.max(4, availableParallelism()));
   const started = startChild(ENTRY, options, { ...process.env, UV_THREADPOOL_SIZE });

@@ -61,10 +61,7 @@ const CRL_REBUILD_SECONDS = 12 * 3600;
 /** @param {Date | null} date */
 const secondsOf = (date) => Math.floor(Number(date) / 1000);
 
-/**
- * Builds the CRL on the first request after a revocation; Vault builds it on the revocation.
- * @param {Authority} issuer @param {Store} store @returns {() => Promise<Buffer>} the current CRL, DER
- */
+/** Builds it on the first request after a revocation; Vault, on the revocation. @param {Authority} issuer @param {Store} store */
 export function createCrlBuilder(issuer, store) {
   let [builtAt, size, number] = [0, -1, 0];
   /** @type {Promise<Buffer>} */
@@ -123,10 +120,7 @@ const [GOOD, UNKNOWN] = [0, 2].map((number) => write.implicit(number, Buffer.all
 /** OCSPResponse with responseStatus malformedRequest and nothing else. */
 export const MALFORMED_REQUEST = write.sequence(write.element(TAG.enumerated, Buffer.from([1])));
 
-/**
- * @param {Authority} issuer @param {Store} store
- * @returns {(request: Uint8Array) => Promise<Buffer | null>} an OCSPResponse, or null for a malformed request
- */
+/** @param {Authority} issuer @param {Store} store @returns for a request, an OCSPResponse; null if it is malformed */
 export function createResponder(issuer, store) {
   const hashesOf = (/** @type {string} */ hash) =>
     [issuer.name, issuer.keyBits].map((bytes) => createHash(hash).update(bytes).digest());
@@ -160,7 +154,7 @@ export function createResponder(issuer, store) {
   /** Without a nonce, responses within one second are identical until a revocation, as with Vault and an RSA CA. */
   const repeated = { key: '', responses: /** @type {Map<string, Promise<Buffer>>} */ (new Map()) };
 
-  return async (request) => {
+  return async (/** @type {Uint8Array} */ request) => {
     let parsed;
     try {
       parsed = readWhole(request, readRequest);

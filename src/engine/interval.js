@@ -27,7 +27,7 @@ export function startTicking(leadMs, tick) {
 
 /**
  * @param {object} run @param {number} run.warmupMs
- * @param {number | null} run.windowMs planned length of the measured part; null: not known in advance
+ * @param {number | null} run.windowMs planned length of the measured phase; null: not known in advance
  * @param {Pick<Shard, 'state'>[]} run.shards
  * @param {Pick<ReturnType<typeof createSeconds>, 'rows' | 'sums' | 'errors'>} run.seconds
  * @param {number | null} run.waitingAtStop requests waiting at the interruption; null: not interrupted

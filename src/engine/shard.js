@@ -29,7 +29,7 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {Plan} plan
  * @property {MixFixture} fixture
  * @property {Tls} tls
- * @property {number | null} measuredMs planned length of the measured part
+ * @property {number | null} measuredMs planned length of the measured phase
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, including other machines (see shard-part.js)
  * @property {MessagePort | null} livePort for the recorder's reports; null: no live view
@@ -183,7 +183,7 @@ export function createCells({ load }, measuredMs, members) {
   const stageAt = createStageFinder(spans);
   return {
     count: spans.length * members,
-    /** @param {number} intended ms from time zero, in the measured part @param {number} member */
+    /** @param {number} intended ms from time zero, in the measured phase @param {number} member */
     of: (intended, member) => stageAt(intended - load.warmupMs) * members + member,
   };
 }

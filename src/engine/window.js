@@ -1,4 +1,4 @@
-/** Length of the measured part and number of its requests, planned and actual. */
+/** Length of the measured phase and number of its requests, planned and actual. */
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
@@ -21,7 +21,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
   return {
     /** Measured requests of this part of the plan; null: a closed loop without `requests`. */
     planned: end === null ? null : ofPart(end) - ofPart(first),
-    /** Planned length of the measured part; null: not known in advance. */
+    /** Planned length of the measured phase; null: not known in advance. */
     windowMs: schedule === null ? load.durationMs : schedule.endMs - load.warmupMs,
     /** `planned` by operation and stage; null: a closed loop, or a single cell. */
     cells: schedule === null || isSingleCell ? null : plannedCells(load, schedule, members),
@@ -43,7 +43,7 @@ export function factsOf(load, { planned, windowMs }, operations, { ends, stopped
     neverSent: left,
     /** The planned length, else the time of the last success; cut short by an interruption. */
     windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
-    /** Time of the last response, from the start of the measured part. */
+    /** Time of the last response, from the start of the measured phase. */
     endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),
     model,
     arrivals,

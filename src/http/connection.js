@@ -15,7 +15,7 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
 
-/** An idle connection is no longer reused this long before the server's keep-alive timeout. */
+/** Stops reusing an idle connection this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */

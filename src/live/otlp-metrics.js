@@ -1,7 +1,4 @@
-/**
- * Result -> OTLP ExportMetricsServiceRequest, as a plain object. A receiver that translates its metric names for
- * Prometheus gets the names of src/report/data/prometheus.js.
- */
+/** Result -> OTLP ExportMetricsServiceRequest, as plain data. Translated for Prometheus, its names are those of prometheus.js. */
 import { BOUNDS_SECONDS, cumulativeCounts, metricsOf, QUANTILES } from '../report/data/metrics.js';
 
 /** @import { Labels, LatencyPoint, Metric, NumberPoint } from '../report/data/metrics.js' */
@@ -34,10 +31,7 @@ function resourceOf({ tool, startedAt, shard, target: { url, product, version } 
   };
 }
 
-/**
- * @param {Metric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano
- * @returns one metric; none without data points: OTLP forbids empty metrics
- */
+/** OTLP forbids metrics without points. @param {Metric} metric @param {string} startTimeUnixNano @param {string} timeUnixNano */
 function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   const { name, help: description, unit, kind } = metric;
   const isCumulative = kind === 'counter' || kind === 'histogram';
@@ -58,10 +52,7 @@ function encodeMetric(metric, startTimeUnixNano, timeUnixNano) {
   return [{ name: `vault_pki_load.${name}`, description, unit, ...data[kind] }];
 }
 
-/**
- * @param {Metric['kind']} kind @param {NumberPoint | LatencyPoint} point
- * @returns {{labels: Labels, [value: string]: unknown}[]}
- */
+/** @param {Metric['kind']} kind @param {NumberPoint | LatencyPoint} point @returns {{labels: Labels, [value: string]: unknown}[]} */
 function encodePoint(kind, point) {
   const { labels } = point;
   if (!('latency' in point)) {

@@ -172,11 +172,7 @@ const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_METRICS_HEADERS', 'OTEL_EXPORTER_O
 /** The connection sets these. */
 const RESERVED = /^(?:connection|content-(?:encoding|length|type)|expect|host|transfer-encoding|upgrade)$/;
 
-/**
- * @param {string} text e.g. `http://127.0.0.1:4318`; the default path is /v1/metrics
- * @returns {{origin: string, path: string, shown: string}} `shown`: without the query, which may contain a key
- * @throws {PkiLoadError} code `bad_url`
- */
+/** `shown`: without the query, which may contain a key. @param {string} text e.g. `http://127.0.0.1:4318` @throws {PkiLoadError} */
 export function parseOtlpUrl(text) {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password) {

@@ -10,10 +10,7 @@ import { formatPercent, rateTexter } from '../result/wording.js';
 /** @import { RequirementVerdict } from '../result/schema.js' */
 /** @import { StartEvent } from '../run.js' */
 
-/**
- * @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'>
- *   & Pick<Requirement, 'rateUnit'>} JudgedRequirement
- */
+/** @typedef {Pick<RequirementVerdict, 'text' | 'verdict' | 'actual' | 'unit'> & Pick<Requirement, 'rateUnit'>} JudgedRequirement */
 /**
  * @typedef {object} PanelState
  * @property {IntervalEvent} interval the last one
@@ -42,10 +39,7 @@ const SO_FAR = { met: 'met so far', 'not met': 'not met so far', 'not proven': '
 const COLOURS = /** @type {const} */ ({ met: 'green', 'not met': 'red', 'not proven': 'yellow' });
 const PHASES = { warmup: 'warm-up ', measuring: '', draining: 'last responses ' };
 
-/**
- * @param {PanelState} state @param {{width: number, color: boolean}} options
- * @returns {string[]} lines no longer than `width`, not counting colours
- */
+/** No line is longer than `width`, not counting colours. @param {PanelState} state @param {{width: number, color: boolean}} options */
 export function panel(state, { width, color }) {
   const { interval, stage } = state;
   const { inFlight, waiting } = interval;
@@ -162,18 +156,13 @@ export function intervalLine(state, width) {
   return fit(parts, width);
 }
 
-/**
- * @param {Pick<PanelState, 'achievedPerSecond' | 'offeredPerSecond'>} state
- * @returns {{achieved: string, offered: string | null}} both per second or, below 1/s, both per hour
- */
+/** Both per second or, below 1/s, per hour. @param {Pick<PanelState, 'achievedPerSecond' | 'offeredPerSecond'>} state */
 function rateTexts({ achievedPerSecond, offeredPerSecond }) {
   const isSlow = offeredPerSecond !== null && offeredPerSecond > 0 && offeredPerSecond < 1;
   const text = (/** @type {number} */ rate) =>
     isSlow ? `${perHourText(rate * 3600)}/h` : perSecondText(rate);
-  return {
-    achieved: text(achievedPerSecond),
-    offered: offeredPerSecond === null ? null : text(offeredPerSecond),
-  };
+  const offered = offeredPerSecond === null ? null : text(offeredPerSecond);
+  return { achieved: text(achievedPerSecond), offered };
 }
 
 /** @param {JudgedRequirement[]} requirements @returns {string[]} at most one: the first not met, else the verdict */

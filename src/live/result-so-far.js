@@ -134,7 +134,7 @@ function createSettledUntil(load, schedule) {
   const before = shareOf(schedule.firstMeasured, load.shard);
   /**
    * @param {CellTally[]} operations @param {number} atMs from time zero
-   * @returns {number | null} ms of the measured part until the first unsettled request is due, possibly in the
+   * @returns {number | null} ms of the measured phase until the first unsettled request is due, possibly in the
    *   future; null: there is a backlog
    */
   return (operations, atMs) => {

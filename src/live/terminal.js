@@ -11,10 +11,7 @@ import { WIDTH } from '../report/layout.js';
 
 /** @typedef {ReturnType<typeof createWriter>} Writer */
 /** @typedef {ReturnType<typeof liveScreen>} Screen */
-/**
- * @typedef {{isTTY: boolean, columns?: number, rows?: number, color?: boolean}} Terminal `isTTY`: lines can be
- *   redrawn; a size of 0 is unknown
- */
+/** @typedef {{isTTY: boolean, columns?: number, rows?: number, color?: boolean}} Terminal a size of 0 is unknown */
 
 const STDOUT = 1;
 const RETRY_MS = 100;
@@ -22,10 +19,7 @@ const SETTLE_MS = 2000;
 /** With more unwritten text, further text is dropped. */
 const MAX_UNWRITTEN_BYTES = 65_536;
 
-/**
- * @param {number} descriptor
- * @param {{output?: number, write?: (descriptor: number, bytes: Uint8Array) => number}} [system] for tests
- */
+/** @param {number} descriptor @param {{output?: number, write?: (to: number, bytes: Uint8Array) => number}} [system] for tests */
 export function createWriter(descriptor, { output = reopenNonBlocking(descriptor), write = writeSync } = {}) {
   /** Not written yet. @type {Buffer} */
   let unwritten = Buffer.alloc(0);

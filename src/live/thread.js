@@ -21,10 +21,7 @@ import { startThread } from '../engine/thread.js';
 /** Timeout for a blocked thread, e.g. on a stopped terminal. */
 const REPLY_WITHIN_MS = 30_000;
 
-/**
- * @param {LiveOptions} options @param {(error: Error) => void} onLost the thread failed; the run continues
- * @throws {PkiLoadError} why it cannot start, e.g. a port in use
- */
+/** @param {LiveOptions} options @param {(error: Error) => void} onLost the thread failed; the run continues @throws {PkiLoadError} */
 export async function startLive(options, onLost) {
   const { outs, metrics, otlp, quiet, plan } = options;
   const hasOutput = outs.length > 0 || metrics !== null || otlp !== null;

@@ -113,10 +113,7 @@ function panelStateOf({ start, rates, p99s, requirements }, interval) {
   return { interval, planned, offeredPerSecond, achievedPerSecond, stage, p99s, requirements };
 }
 
-/**
- * @param {LoadPlan} load @param {number} elapsedMs from time zero
- * @returns {number | null} planned arrivals in the last whole second; null: a closed loop
- */
+/** Planned in the last whole second; null: a closed loop. @param {LoadPlan} load @param {number} elapsedMs from time zero */
 function offeredAt(load, elapsedMs) {
   const { ratePerSecond, warmupMs, shard } = load;
   if (ratePerSecond === null) return null;
@@ -135,10 +132,7 @@ function stageAt(load, elapsedMs) {
   return { name, number: at + 1, count: spans.length, leftMs: endMs - ms };
 }
 
-/**
- * If one success more than offered arrived, it belongs to the next second: returns the offered rate.
- * @param {number[]} rates by second @param {number | null} offeredPerSecond
- */
+/** One success too many belongs to the next second. @param {number[]} rates by second @param {number | null} offeredPerSecond */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(MAX_MEAN_SECONDS, seconds));

@@ -7,7 +7,7 @@ import { fileFault } from '../common/whole-file.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
-import { expectedRequests } from '../plan/due.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { numberOf, textOf } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
@@ -22,7 +22,7 @@ import {
   sendAlways,
   vaultDuration,
 } from './request-parts.js';
-import { createSerialMemory, MAX_SERIALS, openSerialSet } from './serial-set.js';
+import { createSerialMemory, openSerialSet } from './serial-set.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
@@ -143,8 +143,8 @@ async function prepare(context) {
     keyType: type,
     keyBits: bits === null ? null : Number(bits),
   });
+  const count = expectedRequests(load, owns);
   if (!plan.dev) {
-    const count = expectedRequests(load, owns);
     describeFootprint({ role: facts, count, mount: target.mount, health: fixture.health }).forEach(notice);
     if (roleName === null)
       notice('sign-verbatim uses no role: the certificate contains everything that the CSR requests.');
@@ -152,7 +152,7 @@ async function prepare(context) {
   return {
     ...fixture,
     path: apiPath(fixture.basePath, target.mount, verb, ...(roleName === null ? [] : [roleName])),
-    serials: createSerialMemory(),
+    serials: createSerialMemory(allRequests(load) === null ? null : count),
     csrs: verb === 'issue' ? null : await makeCsrs(context, facts),
   };
 }
@@ -198,7 +198,6 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
   return (index) => build({}, namesOf(options, seed, index));
 }
 
-const SERIALS_FULL = `Each serial was compared with the first ${formatCount(MAX_SERIALS)} of this run, not with later ones.`;
 const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
 
 /** @type {Operation['createClassifier']} */
@@ -226,6 +225,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };
   });
-  classify.notes = () => [...(serialSet.isFull() ? [SERIALS_FULL] : []), ...(shard ? [SERIALS_OF_PART] : [])];
+  const full = `Each serial was compared with the first ${formatCount(serialSet.max)} of this run, not with later ones.`;
+  classify.notes = () => [...(serialSet.isFull() ? [full] : []), ...(shard ? [SERIALS_OF_PART] : [])];
   return classify;
 }

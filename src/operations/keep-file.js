@@ -40,7 +40,7 @@ const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 
 /** @param {string} path */
 function openToAppend(path) {
-  const refuse = (/** @type {string} */ problem, remedy = 'Use a file in a writable folder.') =>
+  const refuse = (/** @type {string} */ problem, remedy = 'Use a file in a writable directory.') =>
     usageError('cannot_write', `--keep ${path} ${problem}.`, remedy);
   const noFile = refuse('is a pipe, a socket or a block device, not a file');
   let file;
@@ -48,7 +48,7 @@ function openToAppend(path) {
     file = openSync(placeOf(path), APPEND, 0o644);
   } catch (error) {
     const { why, remedy } = fileFault(path, error);
-    // ENXIO: nothing reads the pipe or the socket.
+    // ENXIO: no process is reading the pipe or the socket.
     const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
     throw isPipe ? noFile : refuse(`cannot be written to: ${why}`, remedy);
   }

@@ -48,7 +48,7 @@ export const ocsp = {
       defaultText: 'issue one with --role',
     }),
     issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
-    serials: option('file', 'Certificates from issue --keep, or one serial per line; order by --seed'),
+    serials: option('file', 'Certificates from issue --keep, or one serial per line; --seed sets the order'),
     role: option('text', 'Role of issued certificates if no file is given', { default: 'example-dot-com' }),
     cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
     about: option('list', `Certificates by weight: ${Object.keys(KINDS).join(', ')}`, {

@@ -1,24 +1,29 @@
 /** The serials of a run, in memory that all threads share: a hash table of 64-bit fingerprints with open addressing. */
 
-/** 2^21 slots of 8 bytes: 16 MiB. */
-const SLOTS = 1 << 21;
+/** Slots of 8 bytes: at most 16 MiB. */
+const [MIN_SLOTS, MAX_SLOTS] = [1 << 12, 1 << 21];
 
-/** Three quarters of the slots. Later serials are not remembered, so their repeats go unnoticed. */
-export const MAX_SERIALS = (SLOTS / 4) * 3;
-
-export const createSerialMemory = () => new SharedArrayBuffer((SLOTS + 1) * 8);
+/** @param {number | null} [expected] number of serials; null: not known */
+export function createSerialMemory(expected = null) {
+  const wanted = Math.min(MAX_SLOTS, Math.max(MIN_SLOTS, 2 * (expected ?? MAX_SLOTS)));
+  return new SharedArrayBuffer((2 ** Math.ceil(Math.log2(wanted)) + 1) * 8);
+}
 
 /** @param {SharedArrayBuffer} memory */
 export function openSerialSet(memory) {
   const table = new BigInt64Array(memory, 8);
   const count = new Int32Array(memory, 0, 1);
-  const isFull = () => Atomics.load(count, 0) >= MAX_SERIALS;
+  const lastSlot = table.length - 1;
+  /** Three quarters of the slots. Later serials are not remembered, so their repeats go unnoticed. */
+  const max = (table.length / 4) * 3;
+  const isFull = () => Atomics.load(count, 0) >= max;
   return {
+    max,
     isFull,
     /** @param {Uint8Array} serial @returns {'new' | 'repeated' | 'full'} full: not seen before, and not remembered */
     add(serial) {
       const print = fingerprint(serial);
-      let slot = Number(BigInt.asUintN(21, print >> 7n));
+      let slot = Number(BigInt.asUintN(32, print >> 7n)) & lastSlot;
       for (;;) {
         let stored = Atomics.load(table, slot);
         if (stored === 0n) {
@@ -30,7 +35,7 @@ export function openSerialSet(memory) {
           }
         }
         if (stored === print) return 'repeated';
-        slot = (slot + 1) % SLOTS;
+        slot = (slot + 1) & lastSlot;
       }
     },
   };

@@ -21,7 +21,7 @@ export function scheduleOf(load) {
 
 /**
  * @param {Schedule} schedule @param {Part} part @param {number} warmupMs
- * @returns {(seconds: number) => number[]} planned arrivals in each of the first seconds of the measured part
+ * @returns {(seconds: number) => number[]} planned arrivals in each of the first seconds of the measured phase
  */
 export function createDuePerSecond(schedule, part, warmupMs) {
   const { until } = createDueCounter(schedule, part);
@@ -44,11 +44,7 @@ export function createDueCounter({ count, dueMs }, part) {
   let last = 0;
   let step = 1;
   return {
-    /**
-     * Cheapest for ascending times. Arrivals due before `ms` only by a rounding error do not count.
-     * @param {number} ms from time zero, warm-up included
-     * @returns {number} arrivals due before, including the warm-up
-     */
+    /** Arrivals due before `ms`, both including the warm-up; cheapest for ascending times. @param {number} ms from time zero */
     until(ms) {
       const isBefore = (/** @type {number} */ index) => dueMs(index) < ms - TOLERANCE_MS;
       const from = last > 0 && !isBefore(last - 1) ? 0 : last;

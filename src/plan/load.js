@@ -11,7 +11,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} ratePerSecond null in a closed loop
  * @property {number} concurrency maximum in flight, over all threads
- * @property {number | null} durationMs measured part, after the warm-up; null: until `requests` are done
+ * @property {number | null} durationMs measured phase, after the warm-up; null: until `requests` are done
  * @property {number | null} requests maximum number of measured requests
  * @property {'constant' | 'poisson'} arrivals
  * @property {number} seed 32 bits; determines names, nonces, orders and Poisson gaps, also in later runs of --repeat
@@ -25,7 +25,7 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {Readonly<ShardPart> | null} shard the part that this process sends; null: the whole plan. `threads`,
  *   `pacing` and `coldStart` are settings of the part, all others of the whole plan
  * @property {string | null} startAt time zero, ISO 8601; null: as soon as possible
- * @property {readonly Readonly<StagePlan>[] | null} stages of the measured part, in order; their maximum is
+ * @property {readonly Readonly<StagePlan>[] | null} stages of the measured phase, in order; their maximum is
  *   `ratePerSecond` or, in a closed loop, `concurrency`; their sum is `durationMs`
  */
 /** @typedef {{name: string, lines: readonly Readonly<Line>[]}} StagePlan `name` is unique; `lines` follow each other */

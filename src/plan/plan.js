@@ -56,9 +56,7 @@ export function makePlan(operation, input, environment = readEnvironment()) {
     load,
     options,
     mix: null,
-    requirements: withoutContradiction(
-      common.require.map((/** @type {string} */ text) => parseRequirement(text)),
-    ),
+    requirements: withoutContradiction(common.require.map(parseRequirement)),
   });
 }
 

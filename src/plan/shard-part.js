@@ -24,10 +24,7 @@ export function parseShard(text) {
   throw bad('but parts are numbered from 0', `The first of ${of} is 0/${of}, the last ${of - 1}/${of}.`);
 }
 
-/**
- * @param {number} total @param {number} shard @param {number} shards
- * @returns {number} how many i from 0 to total - 1 have i mod shards = shard; shards differ by at most one
- */
+/** How many i from 0 to total - 1 have i mod shards = shard. @param {number} total @param {number} shard @param {number} shards */
 export const share = (total, shard, shards) => Math.floor((total + shards - 1 - shard) / shards);
 
 /** @param {number} total of the whole plan @param {Readonly<ShardPart> | null} part null: all of it */

@@ -35,7 +35,7 @@ export function isEven(load, index) {
 /**
  * Rounding must not move an arrival into another stage than the planned one: see due.js.
  * @param {readonly Span[]} spans
- * @returns {(ms: number) => number} time from the start of the measured part -> stage; after the end, the last
+ * @returns {(ms: number) => number} time from the start of the measured phase -> stage; after the end, the last
  */
 export function createStageFinder(spans) {
   const last = spans.length - 1;

@@ -31,9 +31,7 @@ const SIDE_BY_SIDE = ['chart', 'table'];
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
   const body = sections
-    .map(({ parts, ...section }, i) =>
-      sectionHtml({ ...section, parts: withoutTitle(title, parts) }, i === 0),
-    )
+    .map(({ parts, ...one }, i) => sectionHtml({ ...one, parts: withoutTitle(title, parts) }, i === 0))
     .join('\n');
   const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
   return `<!DOCTYPE html>

@@ -38,10 +38,7 @@ export const reporters = Object.freeze({
   prom: reporter('.prom', 'Prometheus text exposition', () => import('./data/prometheus.js')),
 });
 
-/**
- * @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer of sections
- * @returns {Promise<Reporter>}
- */
+/** @param {Promise<{render: (report: Report, options?: RenderOptions) => string}>} renderer @returns {Promise<Reporter>} */
 async function described(renderer) {
   const [{ describe }, { render }] = await Promise.all([import('./describe/index.js'), renderer]);
   return { render: async (document, options) => render(await describe(document), options) };
@@ -57,10 +54,7 @@ export const KIND_NAMES = {
   'scenario-result': 'the result of a scenario',
 };
 
-/**
- * @param {string} path of a report, e.g. given to `--out` @returns {ReporterEntry & {name: string}}
- * @throws {PkiLoadError} code `unknown_report_format`, listing the extensions
- */
+/** @param {string} path of a report @returns {ReporterEntry & {name: string}} @throws {PkiLoadError} `unknown_report_format` */
 export function reporterForFile(path) {
   const extension = extname(path).toLowerCase();
   const entry = Object.entries(reporters).find(([, format]) => format.extension === extension);

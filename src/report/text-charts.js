@@ -38,11 +38,7 @@ export function textHistogram(histogram) {
   return lines.map((line, i) => `${line}  ${i === 0 ? '' : bar(bins[i - 1].count / max, room)}`.trimEnd());
 }
 
-/**
- * Equal steps on a log scale, with bounds rounded as in their labels.
- * @param {Histogram} histogram not empty
- * @returns {{fromUs: number, toUs: number | null, count: number}[]} `toUs` is exclusive; null: no end
- */
+/** Equal steps on a log scale, rounded as in their labels; `toUs` is exclusive, null: no end. @param {Histogram} histogram not empty */
 export function binsOf(histogram) {
   const buckets = bucketsOf(histogram);
   const lowUs = Math.max(1, buckets[0].toUs);

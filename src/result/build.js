@@ -11,7 +11,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { OperationBlock, TimelineRow } from './schema.js' */
+/** @import { OperationBlock } from './schema.js' */
 
 /**
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
@@ -20,7 +20,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @property {number} [ownLosses] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
- * @property {number} [startMs] of a stage, from the start of the measured part
+ * @property {number} [startMs] of a stage, from the start of the measured phase
  * @property {number} [carriedOver] successes of the previous stage that came after its end
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
@@ -246,7 +246,6 @@ const EMPTY_SECOND = Object.freeze({
 /**
  * @param {CellTally[]} operations @param {Second[]} seconds in order
  * @param {((seconds: number) => number[]) | null} [dueIn] planned arrivals per second; null: closed loop
- * @returns {TimelineRow[]}
  */
 export function buildTimeline(operations, seconds, dueIn = null) {
   const sent = sumArrays(operations.map(({ perSecond }) => perSecond.sent));
@@ -280,11 +279,8 @@ export function shareOfErrors(counts) {
 /**
  * @param {number} count @param {number} due at least one
  * @param {number} [ownLosses] part of `count` that the tool or its machine may have caused; the lower end excludes it
- * @returns {{low: number, high: number}} of count / due, 0 to 1
  */
 export function shareBar(count, due, ownLosses = 0) {
-  return {
-    low: proportionLowerBound(Math.max(0, count - ownLosses), due),
-    high: proportionUpperBound(count, due),
-  };
+  const low = proportionLowerBound(Math.max(0, count - ownLosses), due);
+  return { low, high: proportionUpperBound(count, due) };
 }

@@ -31,15 +31,12 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 
 /**
- * `startedAt`, `startedAtNs`: start of the measured part, by the wall clock and the monotonic clock; `stoppedMs`: the
+ * `startedAt`, `startedAtNs`: start of the measured phase, by the wall clock and the monotonic clock; `stoppedMs`: the
  * interruption, from time zero; Infinity: none
  * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} Sent
  */
 
-/**
- * @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sent: Sent}} run
- * @returns {Result}
- */
+/** @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sent: Sent}} run */
 export function conclude({ plan, mix, window, target, command, seconds, sent }) {
   const { load } = plan;
   const { ends, startedAt, startedAtNs, machine } = sent;
@@ -67,7 +64,6 @@ export function conclude({ plan, mix, window, target, command, seconds, sent }) 
 /**
  * Judges, builds and checks; if the figures do not add up, the measurement is invalid.
  * @param {Observed} observed @param {Omit<Parameters<typeof buildResult>[0], 'measurement'>} run
- * @returns {Result}
  */
 export function concludeWith(observed, run) {
   const build = (/** @type {string[]} */ found) => {

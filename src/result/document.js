@@ -25,10 +25,7 @@ export function fileError(code, message, remedy = FILE_REMEDY, cause) {
   return usageError(code, visibleText(message), visibleText(remedy), cause);
 }
 
-/**
- * @param {unknown} document e.g. parsed from a file; only its `schema` is read
- * @param {string} [name] of the document in an error @returns {DocumentKind} @throws {PkiLoadError} code `bad_document`
- */
+/** Reads only its `schema`. @param {unknown} document @returns {DocumentKind} @throws {PkiLoadError} code `bad_document` */
 export function kindOf(document, name = 'The document') {
   const { schema } = Object(document);
   const kind = DOCUMENT_KINDS.find((one) => schema === idOf(one));
@@ -53,10 +50,7 @@ export const isRunSet = isOfKind('run-set');
 export const isScenarioResult = isOfKind('scenario-result');
 export const isSearch = isOfKind('search');
 
-/**
- * @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement
- * @returns {Measurement['reasons'][number] | undefined} the main reason if invalid; older files have no grades
- */
+/** The main reason if invalid; older files have no grades. @param {Pick<Measurement, 'verdict' | 'reasons'>} measurement */
 export function invalidReasonOf({ verdict, reasons }) {
   if (verdict !== 'invalid') return undefined;
   return reasons.find(({ grade }) => grade === 'invalid') ?? reasons[0];

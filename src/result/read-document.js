@@ -69,10 +69,7 @@ function nameOf(path) {
   return path === '' ? 'The file ""' : path;
 }
 
-/**
- * @param {Uint8Array} bytes UTF-8, or UTF-16 from the redirection of some shells; with or without a BOM
- * @param {string} name of the document in an error @returns {Document}
- */
+/** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
@@ -133,10 +130,7 @@ function parseJson(text, name) {
   }
 }
 
-/**
- * Unlike the message of `JSON.parse`, does not quote the text, which may be a token or a key.
- * @param {string} message of `JSON.parse` @param {string} text @param {string | undefined} position in the message
- */
+/** Does not quote the text, which may be a token or a key. @param {string} message @param {string} text @param {string} [position] */
 function faultOf(message, text, position) {
   if (position === undefined) return message.replace(/,? ?(?:\.\.\.)?".*$/s, '').toLowerCase();
   const lines = text.slice(0, Number(position)).split('\n');

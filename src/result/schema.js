@@ -27,14 +27,14 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
-/** Times are milliseconds from the start of the measured part. */
+/** Times are milliseconds from the start of the measured phase. */
 const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
-  /** Successes in the first half of the measured part, and the sum of their response times. */
+  /** Successes in the first half of the measured phase, and the sum of their response times. */
   firstHalf: z.object({ count, responseMs: z.number() }),
-  /** Successes after the planned end of the measured part. */
+  /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
@@ -78,9 +78,8 @@ const MergeWatch = z.object({
 });
 
 export const MergeBlock = named('MergeBlock', {
-  /** Of the measured part: the time of the last response, and the planned length. */
-  endedMs: amount,
-  windowMs: amount,
+  /** Of the measured phase: the time of the last response, and the planned length. */
+  ...each(['endedMs', 'windowMs'], amount),
   operations: z.record(z.string(), MergeOperation),
   /** Send lags of requests done in each second, max in milliseconds; null: none. */
   lags: z.array(z.object({ histogram, max: amount }).nullable()),
@@ -144,8 +143,7 @@ const OutcomeDetails = z
 
 const Verification = named('Verification', {
   /** Responses checked in full, and how many of them passed. */
-  checked: count,
-  passed: count,
+  ...each(['checked', 'passed'], count),
   /** True if some responses were not checked for lack of time; `unchecked` is their number. */
   sampled: z.boolean(),
   unchecked: count,
@@ -183,7 +181,7 @@ const Load = z.object({
   stageCount: count.optional(),
 });
 
-/** A second of the measured part, or of the wait for the last responses. Times are of the requests done in it. */
+/** A second of the measured phase, or of the wait for the last responses. Times are of the requests done in it. */
 const TimelineRow = z.object({
   second: count,
   /** Open loop: planned arrivals in this second. */
@@ -193,8 +191,7 @@ const TimelineRow = z.object({
   failures: Outcomes.optional(),
   p50: ms,
   p90: ms.optional(),
-  p99: ms,
-  max: ms,
+  ...each(['p99', 'max'], ms),
   /** p99 of the send lag. */
   lag99: ms.optional(),
   /** Response times. After the first hour several seconds share one. */
@@ -210,7 +207,7 @@ const isWhole = (rows) =>
 
 const StageBlock = Block.extend({
   name: z.string(),
-  /** From the start of the measured part. */
+  /** From the start of the measured phase. */
   startSeconds: amount,
   /** The stage's actual length, capped at its planned end. */
   seconds: amount,
@@ -223,8 +220,7 @@ const StageBlock = Block.extend({
 const RequirementVerdict = z.object({
   text: z.string(),
   /** Its scope, if not the whole run. */
-  operation: z.string().optional(),
-  stage: z.string().optional(),
+  ...each(['operation', 'stage'], z.string().optional()),
   verdict: RequirementWord,
   /** In `unit`; null without a number, e.g. if the percentile falls on a failed request. */
   actual: number,
@@ -232,8 +228,7 @@ const RequirementVerdict = z.object({
   unit: Unit,
   reason: z.string(),
   /** The error bar it was judged on, in `unit`; null: no bound. */
-  low: number.optional(),
-  high: number.optional(),
+  ...each(['low', 'high'], number.optional()),
   /** For `not proven`: why it is undecided. */
   doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
 });
@@ -254,8 +249,7 @@ const Observed = z.object({
   /** Response times minus the time that the tool's own lateness may have added. */
   ownResponseMs: Spread.optional(),
   /** In older files: lateness of probes at random times, and response times minus send lag. */
-  reactionMs: Spread.optional(),
-  unlaggedMs: Spread.optional(),
+  ...each(['reactionMs', 'unlaggedMs'], Spread.optional()),
   gc: Gc,
   /** The worst sender thread's shares; the process's CPU time as a number of cores. */
   cpu: z.object({
@@ -296,7 +290,7 @@ export const Result = z
     startedAt: z.iso.datetime(),
     /** The same instant on the monotonic clock (Linux: CLOCK_MONOTONIC), for targets on the same machine. */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
-    /** Wall time of the measured part: the wait for the last responses included, the warm-up excluded. */
+    /** Wall time of the measured phase: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
     /** Basis of the rates: the planned time, or the time until the last success if there was a backlog. */
     windowSeconds: amount.optional(),
@@ -313,10 +307,7 @@ export const Result = z
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
     /** `unit` of its responses: `certificates`; `things` in older files. */
-    operations: z.record(
-      z.string(),
-      Block.extend({ unit: z.string().optional(), things: z.string().optional() }),
-    ),
+    operations: z.record(z.string(), Block.extend(each(['unit', 'things'], z.string().optional()))),
     /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow).refine(isWhole, { error: 'seconds are missing, or counted twice' }),

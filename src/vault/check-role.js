@@ -16,10 +16,8 @@ import { redact } from './redact.js';
 /** @param {VaultClient} client @param {RoleRequest} request @returns `role` null: the token may not read it */
 export async function checkRole(client, request) {
   const { mount, role: name, operation = 'issue' } = request;
-  const response = await unlessRefused(
-    client.read(`${mount}/roles/${name}`),
-    'vault_permission_denied',
-  ).catch(async (error) => {
+  const call = client.read(`${mount}/roles/${name}`);
+  const response = await unlessRefused(call, 'vault_permission_denied').catch(async (error) => {
     if (error.code !== 'vault_not_found') throw error;
     const remedy = `${await listRoles(client, mount)} Choose a role with --role.`;
     throw targetError('role_not_found', `There is no role ${name} on the mount ${mount}.`, remedy);

@@ -38,11 +38,7 @@ export async function checkHealth(client, { namespace = null, isStandbyFine = fa
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
 
-/**
- * OpenBao's response has no `enterprise`; its versions start at 2.
- * @param {Record<string, unknown>} json
- * @returns {{product: 'Vault' | 'OpenBao' | 'vault-pki-load dev', version: string}}
- */
+/** OpenBao's response has no `enterprise`; its versions start at 2. @param {Record<string, unknown>} json */
 function identify(json) {
   const version = redact(textOf(json.version, 'unknown')).slice(0, 60);
   if (['cluster_name', 'version', 'product'].some((name) => textOf(json[name]).includes('vault-pki-load'))) {
@@ -71,10 +67,7 @@ export async function checkMount(client, mount, type = 'pki') {
   throw targetError('mount_not_found', `There is no ${where} that this token can see.`, remedy);
 }
 
-/**
- * Needs any permission below the mount. Vault does not distinguish a missing mount from a hidden one.
- * @param {VaultClient} client @param {string} mount
- */
+/** Needs any permission below the mount; a hidden mount seems missing. @param {VaultClient} client @param {string} mount */
 export async function lookUpMount(client, mount) {
   const hidden = ['vault_permission_denied', 'vault_not_found', 'vault_no_route', 'vault_bad_request'];
   const call = client.read(`sys/internal/ui/mounts/${mount}`);

@@ -181,10 +181,7 @@ export async function unlessRefused(call, ...codes) {
   }
 }
 
-/**
- * @param {VaultClient} client @param {string[]} paths
- * @returns {Promise<Record<string, string[]> | null>} of the token, by path; null: not readable (no default policy)
- */
+/** Of the token, by path; null: not readable (no default policy). @param {VaultClient} client @param {string[]} paths */
 export async function readCapabilities(client, paths) {
   const call = client.write('sys/capabilities-self', { paths });
   const response = await unlessRefused(call, 'vault_permission_denied', 'vault_not_found', 'vault_no_route');
@@ -196,10 +193,7 @@ export async function readCapabilities(client, paths) {
 /** Codes of calls that never reached a server. */
 const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
 
-/**
- * @param {unknown} error of a call
- * @returns {boolean} the server may have executed it: the response is missing, not from Vault, or reports a failure
- */
+/** The server may have executed the call: the response is missing, not from Vault, or reports a failure. @param {unknown} error */
 export function mayHaveRun(error) {
   if (!(error instanceof PkiLoadError)) return true;
   if (error.code === 'vault_internal_error' || error.code === 'vault_unavailable') return true;

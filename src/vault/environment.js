@@ -16,7 +16,7 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /**
  * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.
- * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] folder of `.vault-token`
+ * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] directory of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const find = (/** @type {string} */ name) =>

@@ -15,7 +15,7 @@ import { driftsOf } from './trend.js';
 
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
- * never reached the measured part; `runQueueShare` is null if unknown.
+ * never reached the measured phase; `runQueueShare` is null if unknown.
  * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
@@ -78,9 +78,8 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
  */
 export function ownLossesOf(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  return (
-    droppedLate + forgone + total(outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count })))
-  );
+  const failed = outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count }));
+  return droppedLate + forgone + total(failed);
 }
 
 /**

@@ -28,7 +28,7 @@ const [DIALLED, UNCHECKED] = [0.01, 0.5];
 export const REASONS = Object.freeze({
   nothing_measured({ response, outcomes }) {
     if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
-    const text = 'No request was sent in the measured part.';
+    const text = 'No request was sent in the measured phase.';
     return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
   },
   load_not_offered: notOffered,

@@ -124,7 +124,7 @@ const TABLE = [
   ['dev --host 0.0.0.0', /--allow-remote/],
 ];
 
-describe('refused:', () => {
+describe('rejected:', () => {
   for (const [line, message] of TABLE) {
     test(line.replace('\n', '\\n'), async () => {
       const words = line.split(' ').map((word) => (word === "''" ? '' : word));
@@ -146,7 +146,7 @@ const ENVIRONMENTS = [
   ['a CA file that is missing', { VAULT_CACERT: '/nope.pem' }, /VAULT_CACERT\) \/nope\.pem was not found/],
 ];
 
-describe('refused in the environment:', () => {
+describe('rejected in the environment:', () => {
   for (const [what, changes, message] of ENVIRONMENTS) {
     test(what, async () => assertRefused(await run(['issue'], { env: { ...env, ...changes } }), message));
   }

@@ -116,13 +116,13 @@ describe('on a separate server', () => {
     [['--cn', 'other.org'], /The role example-dot-com does not allow the name "other\.org"/, 2],
   ];
   for (const [args, message, code] of TARGETS) {
-    test(`refused: ${args.join(' ')}`, async () => {
+    test(`rejected: ${args.join(' ')}`, async () => {
       for (const command of ['issue', 'ocsp'])
         assertRefused(await refuse([command, ...args], { env: environmentOf(server) }), message, code);
     });
   }
 
-  test('refused: no token, or an unknown one', async () => {
+  test('rejected: no token, or an unknown one', async () => {
     const env = { VAULT_ADDR: server.url };
     assertRefused(
       await refuse(['issue'], { env }),

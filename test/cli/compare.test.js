@@ -151,7 +151,7 @@ describe('compare --fail-if', () => {
   }
 });
 
-describe('compare refuses', () => {
+describe('compare rejects', () => {
   const groups = [
     { name: 'old', runs: runsOf(TEN, 0) },
     { name: 'new', runs: runsOf(slower(1.1), 1) },

@@ -121,7 +121,7 @@ const REFUSED = [
   ['issue --client-cert @leaf --client-key @caKey', /The client key .* does not belong to the certificate/],
 ];
 
-describe('refused:', () => {
+describe('rejected:', () => {
   for (const [line, message] of REFUSED) {
     test(line, async () => assertRefused(await run(line), message));
   }

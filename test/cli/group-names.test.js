@@ -54,7 +54,7 @@ describe('groups are named', () => {
     ['one name for two groups', ['a', 'a'], 'same_name_twice', /--name "a" is given to two groups/],
   ];
   for (const [why, labels, code, message] of BAD) {
-    test(`refused: ${why}`, () => {
+    test(`rejected: ${why}`, () => {
       assert.throws(
         () => nameGroups([['x.json'], ['y.json']], labels),
         (error) => {

@@ -42,7 +42,7 @@ function withOneMore(part) {
   return whole;
 }
 
-describe('merge refuses, in one line:', () => {
+describe('merge rejects, in one line:', () => {
   const file = (/** @type {string} */ name, /** @type {unknown} */ content) =>
     path(name, JSON.stringify(content));
   const parts = syntheticParts({ load: LOAD }, [1, 1]);
@@ -137,7 +137,7 @@ describe('merge refuses, in one line:', () => {
     test(what, async () => assertRefused(await run(['merge', ...args]), message));
   }
 
-  test('a refused merge writes nothing, and leaves the parts unchanged', () => {
+  test('a rejected merge writes nothing, and leaves the parts unchanged', () => {
     assert.equal(existsSync(path('whole.html')), false);
     assert.deepEqual(
       [a, b].map((part) => JSON.parse(readFileSync(part, 'utf8'))),

@@ -63,7 +63,7 @@ describe('refuseOverwrite accepts', () => {
     ['in a linked folder', [at('inner', 'up', 'b.json')], [at('b.json')], /is the same file as .*b\.json/],
   ];
   for (const [what, outputs, inputs, message] of REFUSED) {
-    test(`but refuses ${what}`, () => {
+    test(`but rejects ${what}`, () => {
       assert.throws(
         () => refuseOverwrite(outputs, inputs),
         (error) => {

@@ -162,7 +162,7 @@ test('Ctrl-C: reports and writes the results so far, exit code 130', async (t) =
   assert.match(stderr, /Interrupted: waiting for the last responses/);
 });
 
-describe('refused', () => {
+describe('rejected', () => {
   /** @type {[string, string[], RegExp, number][]} */
   const cases = [
     ['a format that cannot show it', ['--format', 'prom'], /--format is "prom"/, 1],
@@ -176,7 +176,7 @@ describe('refused', () => {
   }
 });
 
-test('not a run: compare refuses it, and report accepts it only alone', async (t) => {
+test('not a run: compare rejects it, and report accepts it only alone', async (t) => {
   const out = scratch(t)('p.json');
   await runCli([...QUICK, '--dev', '--certificates', '1', '--out', out]);
   const compared = await runCli(['compare', out, '--with', out]);

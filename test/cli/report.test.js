@@ -110,7 +110,7 @@ describe('report', { concurrency: 2 }, () => {
   });
 });
 
-describe('report refuses, in one line:', () => {
+describe('report rejects, in one line:', () => {
   const run = startBatch({ after });
   const good = path('good.json', json);
   const [part] = syntheticParts({ load: { ratePerSecond: 20, durationMs: 2000 } }, [1, 1]);
@@ -138,7 +138,7 @@ describe('report refuses, in one line:', () => {
     test(what, async () => assertRefused(await run(['report', ...args]), message));
   }
 
-  test('refuses a set of runs in a format for one result, before writing', async () => {
+  test('rejects a set of runs in a format for one result, before writing', async () => {
     const outs = [path('set.json'), path('set.hgrm')];
     const files = [path('s-1.json', json), path('s-2.json', json)];
     const refused = await run(['report', ...files, '--out', outs[0], '--out', outs[1]]);

@@ -121,7 +121,7 @@ describe('reports before the run an output that cannot be written:', () => {
     ['that exists', (path) => path('s.md', '# x\n'), null],
   ];
   for (const [what, where, message] of SUMMARIES) {
-    test(`${message === null ? 'accepts' : 'refuses'} a summary file ${what}`, async (t) => {
+    test(`${message === null ? 'accepts' : 'rejects'} a summary file ${what}`, async (t) => {
       const before = process.env.GITHUB_STEP_SUMMARY;
       t.after(() => {
         if (before === undefined) delete process.env.GITHUB_STEP_SUMMARY;

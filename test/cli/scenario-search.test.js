@@ -83,7 +83,7 @@ describe('formats for one document', () => {
     ['junit', 'xml'],
     ['html', 'html'],
   ]) {
-    test(`${format} is refused for several searches before sending`, async (t) => {
+    test(`${format} is rejected for several searches before sending`, async (t) => {
       const mix = [{ operation: 'token-lookup' }];
       const targets = ['one', 'two'].map((name) => ({ name, url: 'http://127.0.0.1:1' }));
       const file = scratch(t)('s.yaml', JSON.stringify({ name: 'Tiny', targets, mix }));

@@ -311,6 +311,6 @@ describe('a saved summary', () => {
     ],
   ];
   for (const [what, args, message] of REFUSED) {
-    test(`is refused ${what}`, async () => assertRefused(await runCli(args()), message));
+    test(`is rejected ${what}`, async () => assertRefused(await runCli(args()), message));
   }
 });

@@ -54,7 +54,7 @@ describe('--only', () => {
     assert.equal((await run([...search, '--only', 'first'])).code, 0);
   });
 
-  test('refuses an unknown name', async (t) => {
+  test('rejects an unknown name', async (t) => {
     const file = scratch(t)('s.yaml', tiny({ runs }));
     assertRefused(await run(['run', file, '--dev', '--only', 'frist']), /Its runs are "first", "sec/);
   });
@@ -88,7 +88,7 @@ describe('--find-max-rate=false', () => {
   }
 });
 
-describe('refuses before sending', () => {
+describe('rejects before sending', () => {
   /** @type {[string, Record<string, unknown>, string[], RegExp][]} */
   const TABLE = [
     ['a format for one run', {}, ['--format', 'csv'], /--format csv: .* of a scenario cannot be/],
@@ -111,7 +111,7 @@ describe('refuses before sending', () => {
   }
 });
 
-describe('refuses before the setup', () => {
+describe('rejects before the setup', () => {
   /** @type {Server} */
   let server;
   let asked = 0;

@@ -79,7 +79,7 @@ for (const [what, search, code] of CODES) {
   });
 }
 
-test('refuses an impossible search before sending', async () => {
+test('rejects an impossible search before sending', async () => {
   const cli = (/** @type {string[]} */ ...args) => run(['ocsp', '--dev', ...args]);
   assertRefused(await cli('--find-max-rate'), /has no requirement on a whole run\. Add requirements/);
   assertRefused(

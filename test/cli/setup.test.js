@@ -62,7 +62,7 @@ describe('a target that cannot be reached', () => {
   });
 });
 
-test('the embedded server has a PKI: setup refuses, and teardown finds nothing', async () => {
+test('the embedded server has a PKI: setup rejects, and teardown finds nothing', async () => {
   const server = await startDevServer();
   try {
     const own = { env: environmentOf(server) };
@@ -100,7 +100,7 @@ describe('interruptible', () => {
     ['DELETE sys/mounts/load-int', (client) => client.remove('sys/mounts/load-int'), true],
   ];
   for (const [what, ask, isChange] of CALLS) {
-    test(`refuses calls after a stop: ${what}`, async () => {
+    test(`rejects calls after a stop: ${what}`, async () => {
       const vault = fakeVault();
       await assert.rejects(ask(interruptible(vault.client, stopped.signal)), {
         code: 'interrupted',

@@ -97,7 +97,7 @@ const BOTH = [
 ];
 
 for (const command of ['issue', 'ocsp']) {
-  describe(`${command} refuses:`, () => {
+  describe(`${command} rejects:`, () => {
     for (const [line, message] of BOTH) {
       test(line, async () => {
         const env = environmentOf(plain);
@@ -126,7 +126,7 @@ const RESPONDERS = [
   ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
 ];
 
-describe('refuses a target that is not an OCSP responder:', () => {
+describe('rejects a target that is not an OCSP responder:', () => {
   for (const [url, message] of RESPONDERS) {
     for (const method of ['post', 'get']) {
       test(`${url} by ${method}`, async () => {

@@ -27,7 +27,7 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
     ['a pipe, unless it may be one', at('fifo'), { mayBePipe: false }, /^f is a device, a pipe/],
   ];
   for (const [what, path, options, message] of REFUSED) {
-    test(`refuses ${what}, and does not block`, () => {
+    test(`rejects ${what}, and does not block`, () => {
       if (path.endsWith('fifo')) execFileSync('mkfifo', [path]);
       assert.throws(() => readBytes(path, 'f', options), { code: 'cannot_read', message });
     });

@@ -30,11 +30,11 @@ describe('writeWhole', () => {
 
   test('leaves nothing after a failed write', (t) => {
     const path = scratch(t);
-    mkdirSync(path('folder'));
+    mkdirSync(path('directory'));
     writeFileSync(path('folder/inside'), '');
-    assert.throws(() => writeWhole(path('folder'), 'text'));
+    assert.throws(() => writeWhole(path('directory'), 'text'));
     assert.throws(() => writeWhole(path('nope/r.json'), 'text'), { code: 'ENOENT' });
-    assert.deepEqual(readdirSync(path('.')), ['folder']);
+    assert.deepEqual(readdirSync(path('.')), ['directory']);
   });
 
   test('fileTypeAt distinguishes files, folders and devices', (t) => {
@@ -42,7 +42,7 @@ describe('writeWhole', () => {
     assert.deepEqual([path('nope'), path('there', ''), path('.'), '/dev/null'].map(fileTypeAt), [
       'file',
       'file',
-      'folder',
+      'directory',
       'device',
     ]);
   });

@@ -16,8 +16,8 @@ describe('the interval event', () => {
   /** @type {[string, Partial<Parameters<typeof intervalEvent>[0]>, number, string, number][]} changes, time, phase, waiting */
   const TABLE = [
     ['a warm-up', {}, 999, 'warmup', 7],
-    ['the measured part', {}, 1000, 'measuring', 7],
-    ['after the measured part', {}, 31_000, 'draining', 7],
+    ['the measured phase', {}, 1000, 'measuring', 7],
+    ['after the measured phase', {}, 31_000, 'draining', 7],
     ['a run without a planned time', { windowMs: null }, 99_000, 'measuring', 7],
     ['after an interruption: nothing is sent or comes due', { waitingAtStop: 5 }, 4000, 'draining', 5],
     ['the same without waiting requests', { waitingAtStop: 0 }, 4000, 'draining', 0],

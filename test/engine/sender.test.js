@@ -23,7 +23,7 @@ function setUp({ hasRunQueue = true } = {}) {
 }
 
 describe('the watch of a sender thread', () => {
-  test('counts from the start of the measured part until sending ends', () => {
+  test('counts from the start of the measured phase until sending ends', () => {
     const { at, watch } = setUp();
     Object.assign(at, { now: 100, idle: 50, spun: 20, queued: 5 });
     watch.begin();
@@ -38,7 +38,7 @@ describe('the watch of a sender thread', () => {
     );
   });
 
-  test('is zero if the measured part was never reached', () => {
+  test('is zero if the measured phase was never reached', () => {
     const { watch } = setUp();
     watch.endSending();
     const { wallMs, busyMs, gc } = watch.end();

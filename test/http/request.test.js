@@ -108,7 +108,7 @@ describe('a request', () => {
     });
   }
 
-  test('trailers without end are refused', async () => {
+  test('trailers without end are rejected', async () => {
     server.state.behave = endless(`${CHUNKED}0\r\n`, 'x: y\r\n');
     await assertFails(ask(server.origin), 'bad_http');
   });

@@ -69,7 +69,7 @@ test('--keep: a full disk ends the writing, not the run', (t) => {
   assert.equal(mock.callCount(), 1);
 });
 
-test('--keep: pipes are refused at once, links followed', (t) => {
+test('--keep: pipes are rejected at once, links followed', (t) => {
   if (process.platform !== 'linux') return t.skip('mkfifo, /dev/full');
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { createSerialMemory, MAX_SERIALS, openSerialSet } from '../../src/operations/serial-set.js';
+import { createSerialMemory, openSerialSet } from '../../src/operations/serial-set.js';
 
 test('a serial set behaves as a Set, through any number of views of the same memory', () => {
   const serial = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 });
@@ -22,10 +22,25 @@ test('a serial set behaves as a Set, through any number of views of the same mem
   );
 });
 
+test('a serial set has room for half as many serials again as expected, and at most 16 MiB', () => {
+  for (const [expected, mebibytes] of /** @type {const} */ ([
+    [null, 16],
+    [0, 0],
+    [2048, 0],
+    [2049, 0.0625],
+    [288_000, 8],
+    [1e9, 16],
+  ])) {
+    const memory = createSerialMemory(expected);
+    assert.equal(Math.floor((memory.byteLength / 2 ** 20) * 16) / 16, mebibytes, `${expected}`);
+    if (mebibytes < 16) assert.ok(openSerialSet(memory).max >= 1.5 * Number(expected));
+  }
+});
+
 test('a serial set distinguishes consecutive serials, and beyond its limit remembers none', () => {
   const set = openSerialSet(createSerialMemory());
   const bytes = Buffer.alloc(20);
-  for (let n = 0; n < MAX_SERIALS; n++) {
+  for (let n = 0; n < set.max; n++) {
     bytes.writeUInt32BE(n, 16);
     if (set.add(bytes) !== 'new') assert.fail(`serial ${n}`);
   }
@@ -34,7 +49,7 @@ test('a serial set distinguishes consecutive serials, and beyond its limit remem
   for (let again = 0; again < 2; again++) assert.equal(set.add(random), 'full', 'is not remembered');
   bytes.writeUInt32BE(5, 16);
   assert.equal(set.add(bytes), 'repeated');
-  assert.ok(MAX_SERIALS >= 1_000_000);
+  assert.ok(set.max >= 1_000_000);
 });
 
 /** Adds the same serials as the other, in step with it, and posts how many were there before. */

@@ -34,7 +34,7 @@ test('requests: path, and a body for each action', () => {
   assert.deepEqual(bodyOf('verify'), { input: text(1), signature: 'vault:v1:BBBB' });
 });
 
-test('inputs that the target makes are refused if they are invalid or too long', async () => {
+test('inputs that the target makes are rejected if they are invalid or too long', async () => {
   const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
   /** @type {[string, unknown, boolean][]} */
   const table = [

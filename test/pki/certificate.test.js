@@ -163,7 +163,7 @@ test('a leaf with its issuer, and a root with itself, pass; other pairs fail', (
   }
 });
 
-test('a CA whose key is of an unknown type is refused as an issuer', () => {
+test('a CA whose key is of an unknown type is rejected as an issuer', () => {
   const [known, unknown] = ['2a8648ce3d0201', '2a8648ce3d027f'];
   const { der: good } = new TestCa({ key: 'ec' }).ca;
   const hex = good.toString('hex');

@@ -30,7 +30,7 @@ const planOf = (changes) => load(changes);
  * Those of the part, one by one.
  *
  * @param {LoadPlan} plan
- * @returns {number[]} due times of the measured part, from its start
+ * @returns {number[]} due times of the measured phase, from its start
  */
 function walk(plan) {
   const { count, firstMeasured, dueMs } = createSchedule(plan);

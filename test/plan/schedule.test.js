@@ -71,7 +71,7 @@ const anyLoad = fc
   .map((changes) => load(/** @type {Partial<LoadPlan>} */ (changes)));
 
 describe('any schedule', () => {
-  test('due times never decrease, are before its end, and separate warm-up and measured part', () => {
+  test('due times never decrease, are before its end, and separate warm-up and measured phase', () => {
     fc.assert(
       fc.property(anyLoad, (plan) => {
         const { count, firstMeasured, endMs, dueMs } = createSchedule(plan);

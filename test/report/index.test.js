@@ -27,7 +27,7 @@ const UNKNOWN = [
 ];
 
 for (const [why, path, message] of UNKNOWN) {
-  test(`refuses ${why} and lists the known extensions`, () => {
+  test(`rejects ${why} and lists the known extensions`, () => {
     assert.throws(
       () => reporterForFile(path),
       (error) => {
@@ -76,7 +76,7 @@ const REFUSING = [
 ];
 
 for (const [kind, called, names] of REFUSING) {
-  test(`a reporter for single results refuses other kinds, and names alternatives: ${kind}`, async () => {
+  test(`a reporter for single results rejects other kinds, and names alternatives: ${kind}`, async () => {
     const document = /** @type {any} */ ({ schema: `vault-pki-load/${kind}/1` });
     const able = Object.entries(reporters).filter(([name]) => !names.includes(name));
     for (const name of names) {

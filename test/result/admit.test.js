@@ -25,7 +25,7 @@ const cutOff = named('unfinished.json', { unfinished: true });
 const part = named('part-1.json', { shard: { index: 1, of: 4 } });
 const mixed = { name: 'new', runs: [...runsOf(TEN, 1), bad, stopped] };
 
-describe('refuses', () => {
+describe('rejects', () => {
   /** @type {[string, Groups, Options, string, RegExp][]} */
   const TABLE = [
     ['no groups', [], {}, 'nothing_to_compare', /only one group of runs\. Add another group/],

@@ -99,7 +99,7 @@ const DOCUMENTS = [
   ['comparison', compareGroups(GROUPS, { resamples: 10, failIf: ['p99 slower by 5%'] }), OF_SEVERAL],
 ];
 for (const [what, document, formats] of DOCUMENTS) {
-  test(`a modified ${what} is refused or shown`, async () => {
+  test(`a modified ${what} is rejected or shown`, async () => {
     const file = Buffer.from(JSON.stringify(document));
     assert.deepEqual(parseDocument(file, 'r.json'), JSON.parse(String(file)), 'as it is, it is read');
     await assertRefusedOrUsed(document, async (one) => {
@@ -108,7 +108,7 @@ for (const [what, document, formats] of DOCUMENTS) {
   });
 }
 
-test('a modified part is refused, or merged into a consistent result', async () => {
+test('a modified part is rejected, or merged into a consistent result', async () => {
   const [other, part] = syntheticParts({ load: LOAD, requirements: REQUIREMENTS }, [1, 1]);
   await assertRefusedOrUsed(part, (one) => {
     const { measurement } = mergeResults([other, one], { names: ['other.json', 'r.json'] });

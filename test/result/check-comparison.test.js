@@ -46,7 +46,7 @@ test('long lists take linear time', () => {
   assert.ok(measureMs(80_000) < 300 * Math.max(short, 1));
 });
 
-test('a variance below zero is refused', () => {
+test('a variance below zero is rejected', () => {
   const summary = { values: [1], median: 1, mean: 1, variance: -1, min: 1, max: 1 };
   assert.equal(MetricSummary.safeParse({ ...summary, variance: 0 }).success, true);
   assert.equal(MetricSummary.safeParse({ ...summary, variance: null }).success, true);

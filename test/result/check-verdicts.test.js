@@ -136,7 +136,7 @@ const EDITS = [
   ],
 ];
 for (const [what, edit, message] of EDITS) {
-  test(`refuses a result with an edit of ${what}`, () => {
+  test(`rejects a result with an edit of ${what}`, () => {
     read(run);
     assert.throws(() => read(edited(run, edit)), { code: 'inconsistent_result', message });
     assert.throws(() => read(edited(run, edit)), { message: /^r\.json/ });
@@ -246,7 +246,7 @@ const KINDS = [
   ],
 ];
 for (const [what, document, edit, message] of KINDS) {
-  test(`refuses an edit of ${what}`, () => {
+  test(`rejects an edit of ${what}`, () => {
     read(document);
     assert.throws(() => read(edited(document, edit)), { code: /^inconsistent_/, message });
   });

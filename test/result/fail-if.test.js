@@ -43,7 +43,7 @@ describe('parses a rule', () => {
   }
 });
 
-describe('refuses an invalid rule', () => {
+describe('rejects an invalid rule', () => {
   /** @type {[string, RegExp][]} */
   const TABLE = [
     ['', /it is empty/],

@@ -59,7 +59,7 @@ const HISTOGRAMS = [
   ['an unterminated number', histogram({ payload: Buffer.from([0x80]) })],
 ];
 for (const [what, text] of HISTOGRAMS) {
-  test(`refuses a histogram of ${what}`, () => {
+  test(`rejects a histogram of ${what}`, () => {
     assert.throws(() => decodeHistogram(text));
     const file = changed((document) => (document.latencyMs.response.histogram = text));
     const refused = refusal('inconsistent_result', /r\.json .*latencyMs\.response\.histogram cannot be read/);
@@ -151,7 +151,7 @@ const REFUSED = [
   ],
 ];
 for (const [what, text, code, message] of REFUSED) {
-  test(`refuses ${what}`, () => {
+  test(`rejects ${what}`, () => {
     assert.throws(
       () => parseDocument(Buffer.from(text), 'r.json'),
       (error) => {
@@ -170,7 +170,7 @@ test('reads unknown keys that are neither counts nor error bars', () => {
   parseDocument(Buffer.from(file), 'r.json');
 });
 
-test('1,000 damaged documents of all kinds are refused with the faulty path, or read', () => {
+test('1,000 damaged documents of all kinds are rejected with the faulty path, or read', () => {
   const { read, refused } = readDamaged(1, 1000);
   assert.ok(read > 30 && refused > 500, `${read} read, ${refused} refused`);
 });

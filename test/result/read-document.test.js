@@ -165,7 +165,7 @@ const REFUSED = [
   ['a set without runs', JSON.stringify(makeRunSet('n', [])), 'bad_run_set', /must contain at least one run/],
 ];
 
-describe('refuses', () => {
+describe('rejects', () => {
   for (const [what, content, code, message] of REFUSED) {
     test(what, async () => {
       await assert.rejects(readDocument(file('x.json', content)), refusal(code, message));

@@ -34,7 +34,7 @@ describe('a run set', () => {
   });
 });
 
-describe('is refused:', () => {
+describe('is rejected:', () => {
   const good = makeRunSet('base', runs());
   const [first, ...others] = good.runs;
   /** @type {[string, unknown, RegExp][]} */
@@ -88,7 +88,7 @@ describe('whose summary differs from its runs', () => {
     ],
   ];
   for (const [why, value, message] of TABLE) {
-    test(`${why}, is refused`, () => {
+    test(`${why}, is rejected`, () => {
       assert.throws(
         () => validateRunSet(value, 'set.json'),
         refusal('inconsistent_run_set', /^set\.json does not add up: /, message),

@@ -396,7 +396,7 @@ describe('the schema', () => {
     ['null', null, /top level: /],
   ];
   for (const [what, value, message] of BAD) {
-    test(`refuses ${what}`, () => {
+    test(`rejects ${what}`, () => {
       assert.throws(() => validateScenarioResult(value, 'r.json'), {
         code: 'bad_scenario_result',
         message: new RegExp(`^r\\.json is not a vault-pki-load/scenario-result/1: ${message.source}`),
@@ -405,7 +405,7 @@ describe('the schema', () => {
     });
   }
 
-  test('refuses a file with an incomplete comparison', () => {
+  test('rejects a file with an incomplete comparison', () => {
     const [first, ...others] = FOUR.comparisons;
     const { metrics, ...comparison } = first.comparison;
     const broken = {

@@ -62,7 +62,7 @@ const BAD = [
 ];
 
 for (const [why, result, message] of BAD) {
-  test(`refuses ${why}, by validator and by JSON Schema`, () => {
+  test(`rejects ${why}, by validator and by JSON Schema`, () => {
     assert.throws(
       () => validateResult(result, 'r.json'),
       refusal('bad_result', /^r\.json is not a vault-pki-load\/result\/1: /, message),

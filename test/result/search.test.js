@@ -42,7 +42,7 @@ for (const [what, error, failure] of ERRORS) {
   });
 }
 
-test('refuses an end that contradicts the failure', async () => {
+test('rejects an end that contradicts the failure', async () => {
   const broken = brokenOff(await searchThatGoesOn(), targetError('target_gone', 'It is gone.'));
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
@@ -73,7 +73,7 @@ test('the highest met level may exceed the confirmed one', async () => {
   assert.equal(validateSearch(search), search);
 });
 
-test('refuses an answer above the highest met level', async () => {
+test('rejects an answer above the highest met level', async () => {
   const search = await sampleSearch();
   const bracket = { ...search.bracket, highestMet: Number(search.bracket.confirmed) / 2 };
   assert.throws(() => validateSearch({ ...search, bracket }), {

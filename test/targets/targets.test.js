@@ -110,6 +110,6 @@ test('a target dies and comes back on the same port', async () => {
   await target.stop();
 });
 
-test('an unknown behaviour is refused', async () => {
+test('an unknown behaviour is rejected', async () => {
   await assert.rejects(startTarget({ behaviour: 'nonsense' }), /no behaviour nonsense/);
 });

@@ -95,7 +95,7 @@ describe('createVaultClient', () => {
   }
 
   for (const path of ['sys/mounts/a/../b', 'sys/mounts//a', 'sys/mounts/a\ud800']) {
-    test(`the path ${JSON.stringify(path)} is refused`, async () => {
+    test(`the path ${JSON.stringify(path)} is rejected`, async () => {
       await assert.rejects(client.remove(path), { code: 'bad_vault_path' });
     });
   }
@@ -220,7 +220,7 @@ describe('createVaultClient', () => {
     });
   }
 
-  test('refuses a response of more than 8 MiB', async () => {
+  test('rejects a response of more than 8 MiB', async () => {
     answer(200, { data: { text: 'x'.repeat(9_000_000) } });
     await assert.rejects(client.read('pki/x'), { code: 'answer_too_large' });
   });
@@ -262,13 +262,13 @@ describe('createVaultClient', () => {
     });
   }
 
-  test('refuses paths that are not below /v1/', async () => {
+  test('rejects paths that are not below /v1/', async () => {
     for (const path of ['', '/x', 'a//b', '../sys', 'a/./b']) {
       await assert.rejects(client.read(path), { code: 'bad_vault_path' });
     }
   });
 
-  test('refuses a token with a line break before sending', () => {
+  test('rejects a token with a line break before sending', () => {
     assert.throws(() => createVaultClient({ url, token: 'a\nb' }), {
       code: 'bad_token',
       message: /^(?!.*a\nb)/s,

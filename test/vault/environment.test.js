@@ -85,7 +85,7 @@ describe('readEnvironment', () => {
     [' 1', null],
   ];
   for (const [text, expected] of booleans) {
-    test(`VAULT_SKIP_VERIFY=${JSON.stringify(text)} is ${expected ?? 'refused'}`, () => {
+    test(`VAULT_SKIP_VERIFY=${JSON.stringify(text)} is ${expected ?? 'rejected'}`, () => {
       const get = () => read({ VAULT_SKIP_VERIFY: text }).tls.skipVerify;
       if (expected === null) assert.throws(get, { code: 'bad_boolean', exitCode: 1 });
       else assert.equal(get(), expected);
@@ -106,7 +106,7 @@ describe('readEnvironment', () => {
   }
 
   for (const text of ['600h', '3601', '1e9d']) {
-    test(`VAULT_CLIENT_TIMEOUT=${text} is refused, like --timeout: no timer is that long`, () => {
+    test(`VAULT_CLIENT_TIMEOUT=${text} is rejected, like --timeout: no timer is that long`, () => {
       assert.throws(() => read({ VAULT_CLIENT_TIMEOUT: text }), {
         code: 'out_of_range',
         message: `VAULT_CLIENT_TIMEOUT is "${text}"; it must be at most 1 h.`,
@@ -122,7 +122,7 @@ describe('readEnvironment', () => {
   });
 
   for (const bad of ['hvs.secret\n', 'hvs secret', 'hvs.secret\u0000', 'hvs.sécret', '"hvs.\tsecret"']) {
-    test(`a token such as ${JSON.stringify(bad)} is refused without being shown`, () => {
+    test(`a token such as ${JSON.stringify(bad)} is rejected without being shown`, () => {
       assert.throws(
         () => read({ VAULT_TOKEN: bad }),
         (/** @type {any} */ error) => {

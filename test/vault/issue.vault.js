@@ -217,7 +217,7 @@ describe('tokens', () => {
     assert.match(run.stderr.replace(/\s+/g, ' '), /may not look itself up/);
   });
 
-  test('one that will expire before the end is refused, if this is known', async () => {
+  test('one that will expire before the end is rejected, if this is known', async () => {
     const token = await createToken({ policies: ['issuer'], ttl: '5s', renewable: false });
     const mark = audit.mark();
     const { code, stderr } = await runCommand(issue('--duration', '20'), withToken(token));

@@ -154,7 +154,7 @@ describe('an existing store: one run writes, another reads', () => {
     ['no key-value store', ['--kv-mount', 'pki_int'], /The mount pki_int on .* is of type pki, not kv/],
   ];
   for (const [what, args, message] of REFUSED) {
-    test(`${what}: refused before sending`, async () => {
+    test(`${what}: rejected before sending`, async () => {
       const { code, stderr } = await runHere(['kv-read', ...args, '--filled', '--requests', '5'], env);
       assert.equal(code, 2, stderr);
       assert.match(oneLine(stderr), message);

@@ -81,7 +81,7 @@ describe('checkHealth', () => {
     ['OpenBao', { ...up, enterprise: undefined, version: '2.6.2' }, 'team/a', true],
   ];
   for (const [what, json, namespace, works] of namespaces) {
-    test(`namespace ${namespace} on ${what}: ${works ? 'taken' : 'refused'}`, async () => {
+    test(`namespace ${namespace} on ${what}: ${works ? 'taken' : 'rejected'}`, async () => {
       const asked = checkHealth(fakeClient({}, { status: 200, json }), { namespace });
       if (works) await asked;
       else await assert.rejects(asked, { code: 'no_namespaces', exitCode: 2 });
@@ -100,7 +100,7 @@ describe('checkHealth', () => {
 describe('checkToken if a bad token and a missing permission return the same error (OpenBao)', () => {
   const denied = { status: 403, errors: ['permission denied'] };
 
-  test('refuses a token that can see no mount', async () => {
+  test('rejects a token that can see no mount', async () => {
     const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': denied });
     await assert.rejects(checkToken(client), { code: 'token_invalid' });
   });
@@ -331,7 +331,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
-  test('a pool of certificates keeps only the texts that it needs, and refuses long ones', async () => {
+  test('a pool of certificates keeps only the texts that it needs, and rejects long ones', async () => {
     const pki = new TestCa();
     const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
     const issued = {

@@ -100,7 +100,7 @@ describe('one node', () => {
     assert.ok(found.notes.some((note) => /auto_rebuild is on in pki_int/.test(note)));
   });
 
-  test('refuses a mount without OCSP before issuing', async () => {
+  test('rejects a mount without OCSP before issuing', async () => {
     await root.write('pki_int/config/crl', { ocsp_disable: true });
     const before = (await root.list('pki_int/certs')).length;
     const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {
@@ -139,7 +139,7 @@ describe('one node', () => {
     ],
   ];
   for (const [when, options, issued, said] of refused) {
-    test(`refuses a token that may issue, but not revoke: ${when}`, async () => {
+    test(`rejects a token that may issue, but not revoke: ${when}`, async () => {
       const token = await tokenFor(['pki_int/issue/ec-stored'], options);
       const before = (await root.list('pki_int/certs')).length;
       const { code, stderr } = await runCli(['propagation', '--role', 'ec-stored'], {

@@ -126,7 +126,7 @@ test('setup and teardown leave mounts, auth methods, policies and roles as they 
   await root.remove('sys/policies/acl/mine');
 });
 
-test("setup refuses another user's mounts and policies, and changes nothing; teardown keeps and reports them", async () => {
+test("setup rejects another user's mounts and policies, and changes nothing; teardown keeps and reports them", async () => {
   await root.write('sys/mounts/vault-pki-load-transit', { type: 'transit', description: 'my own' });
   await root.write('sys/auth/vault-pki-load-approle', { type: 'approle' });
   await root.write('sys/policies/acl/vault-pki-load', { policy: 'path "x" { capabilities = ["read"] }' });

@@ -2,11 +2,9 @@
 import { inGroup, option, readOptions, rejectUnknownOptions } from '../../common/options.js';
 import { commonOptions } from '../../plan/common-options.js';
 
-/**
- * `duration`: ms per measurement; `maxLateness`: ms
- * @typedef {{concurrency: number, threads: number, pacing: 'auto' | 'spin' | 'sleep', duration: number,
- *   maxLateness: number}} CalibrationOptions
- */
+/** @import { LoadPlan } from '../../plan/load.js' */
+
+/** @typedef {Pick<LoadPlan, 'concurrency' | 'threads' | 'pacing'> & Record<'duration' | 'maxLateness', number>} CalibrationOptions ms */
 
 const { concurrency, threads, pacing } = commonOptions;
 

@@ -1,7 +1,4 @@
-/**
- * Measures the limits of this machine: sends the normal load to a target with a known delay, which records
- * its own lateness. Emits events; prints and stores nothing.
- */
+/** Measures the limits of this machine: sends the normal load to a target with a known delay. Emits events, prints nothing. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { interrupted } from '../../common/stop.js';
 import { TOOL_VERSION } from '../../common/version.js';

@@ -79,11 +79,7 @@ export const toMicros = (ms) => Math.round(ms * 1000) / 1000;
 const DELAYS_MS = [0.2, 1, 10];
 const RATES = [20, 100, 1000, 10_000];
 
-/**
- * Keeps at most half of the connections busy, so that no request waits for one.
- * @param {Measure} step @param {CalibrationOptions} options
- * @returns a row for each delay. `addedMs`, reported minus target, includes the target's wake-up
- */
+/** Keeps at most half of the connections busy, so that no request waits. @param {Measure} step @param {CalibrationOptions} options */
 export async function measureDelays(step, { concurrency }) {
   const rows = [];
   for (const delayMs of DELAYS_MS) {
@@ -112,11 +108,7 @@ export async function measurePeak(step) {
   };
 }
 
-/**
- * @param {Measure} step @param {number} peakPerSecond
- * @returns a row for each rate up to the peak. `seenMs`: from the due time of a request to its arrival, by
- *   the target's clock, including its wake-up; `ownMs`: send lag, as the tool reports it
- */
+/** `seenMs`: lateness by the target's clock, its wake-up included. @param {Measure} step @param {number} peakPerSecond */
 export async function measureLateness(step, peakPerSecond) {
   const rows = [];
   for (const ratePerSecond of RATES.filter((rate) => rate <= peakPerSecond)) {

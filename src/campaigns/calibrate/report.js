@@ -1,5 +1,6 @@
 /** Summarises a calibration in sentences, and renders it as plain text. */
-import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { formatCount, formatDuration, formatRate } from '../../common/units.js';
+import { counted, timeText } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { formatPercent } from '../../result/wording.js';
@@ -33,13 +34,13 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
   const sections = [
     [
       ...wrap(`Calibration with ${options}, ${formatDuration(stepMs)} per measurement`),
-      ...wrap(`${cores(environment.cpus)} (${environment.model}), Node ${environment.node}`),
+      ...wrap(`${counted(environment.cpus, 'core')} (${environment.model}), Node ${environment.node}`),
     ],
     rows(
       ['Delay', 'count', 'target p50', 'p99', 'reported p50', 'p99', 'added p50', 'p99'],
       delays.map(({ delayMs, samples, targetMs, reportedMs, addedMs }) => [
         ...[formatDuration(delayMs), formatCount(samples)],
-        ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [time(p50), time(p99)]),
+        ...[targetMs, reportedMs, addedMs].flatMap(({ p50, p99 }) => [timeText(p50), timeText(p99)]),
       ]),
     ),
     [
@@ -47,7 +48,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
         ['Sends at', 'count', 'late p50', 'p99', 'max', 'reported p50', 'p99', 'max'],
         lateness.map((row) => [
           ...[formatRate(row.ratePerSecond), formatCount(row.samples)],
-          ...[row.seenMs, row.ownMs].flatMap(({ p50, p99, max }) => [time(p50), time(p99), time(max)]),
+          ...[row.seenMs, row.ownMs].flatMap(({ p50, p99, max }) => [p50, p99, max].map(timeText)),
         ]),
       ),
       ...wrap(WAKE_UP),
@@ -57,7 +58,7 @@ export function render({ environment, settings, delays, lateness, peak, honestRa
         ['Rate', 'accurate', 'verdict', 'late p99', 'target p50', 'p99', 'reported p50', 'p99'],
         byRate.map(({ p50Ms, p99Ms, ...tried }) => [
           ...[formatRate(tried.ratePerSecond), tried.honest ? 'yes' : 'no', tried.measurement.verdict],
-          ...[tried.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(time),
+          ...[tried.latenessMs.p99, p50Ms.target, p99Ms.target, p50Ms.reported, p99Ms.reported].map(timeText),
         ]),
       ),
       ...labelled('Highest', highest),
@@ -80,12 +81,6 @@ const busy = ({ targetBusy }, before) => (targetBusy === null ? '' : before + fo
 
 /** @param {(string | false)[]} texts false: it does not apply */
 const applying = (texts) => texts.filter((text) => text !== false);
-
-/** @param {number} count */
-const cores = (count) => `${count} core${count === 1 ? '' : 's'}`;
-
-/** @param {number | null} ms */
-const time = (ms) => (ms === null ? '–' : formatLatency(ms));
 
 /** @param {number | null} ms */
 const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
@@ -120,7 +115,7 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, honestRate }) {
   const machine = applying([
     cpus === 1 && 'The tool and its target share one core, so every figure includes the target.',
     loadAverage > BUSY_LOAD * cpus &&
-      `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${cores(cpus)}.`,
+      `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${counted(cpus, 'core')}.`,
   ]);
   const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === brokenAtPerSecond);
   if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];

@@ -1,7 +1,4 @@
-/**
- * Entry point of the calibration target: the known-delay server, backed by the embedded PKI server, which
- * issues the load's certificate and signs the one response that all requests get. See target.js.
- */
+/** The calibration target: a known-delay server. The embedded PKI server issues its certificate and signs its one response. */
 import { createDevServer } from '../../dev/server.js';
 import { createClock } from '../../engine/clock.js';
 import { createKnownDelayServer, startAlarmThread } from './known-delay.js';

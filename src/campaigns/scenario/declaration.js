@@ -1,7 +1,4 @@
-/**
- * The keys of a scenario, for validation and for the published JSON Schema. Options of the target, the load
- * and the operations are those of the command line.
- */
+/** The keys of a scenario, for validation and for the published JSON Schema; options are those of the command line. */
 import { z } from 'zod';
 import { PkiLoadError } from '../../common/errors.js';
 import { readOne } from '../../common/options.js';
@@ -37,10 +34,7 @@ function amount(kind) {
 
 const reference = z.string().meta({ pattern: '\\$\\{\\w+\\}' });
 
-/**
- * A variable has a text value: `weight: ${WEIGHT}`. Editors accept the reference itself.
- * @template {z.ZodType} Schema @param {Schema} schema of a number, a boolean or a choice
- */
+/** A variable is text, e.g. `weight: ${WEIGHT}`; editors accept the reference. @template {z.ZodType} Schema @param {Schema} schema */
 function orVariable(schema) {
   const plain = reference.transform((text) =>
     /^\s*(true|false|(0|[1-9]\d*)(\.\d+)?)\s*$/.test(text) ? JSON.parse(text) : text,
@@ -105,10 +99,7 @@ function optionSchemas(specs) {
   return Object.fromEntries(schemas);
 }
 
-/**
- * A group of settings. The message of an unknown key is the list of known keys; `-`: there are none.
- * @template {Record<string, z.ZodType>} Shape @param {Shape} shape
- */
+/** The message of an unknown key lists the known keys; `-`: none. @template {Record<string, z.ZodType>} Shape @param {Shape} shape */
 function settings(shape) {
   const known = Object.keys(shape).filter((key) => key !== '$schema');
   return z.strictObject(shape, {
@@ -178,7 +169,7 @@ function entrySchema(names, options) {
     .meta({
       allOf: names.map((operation) => ({
         if: { properties: { operation: { const: operation } }, required: ['operation'] },
-        // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: { properties: { options: { $ref: `#/$defs/options-of-${operation}` } } },
       })),
     });

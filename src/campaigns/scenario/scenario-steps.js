@@ -154,7 +154,7 @@ export async function planRun(run, target, flags, environment, search = null) {
     mix,
     requirements: withoutContradiction([
       ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
-      ...common.require.map((/** @type {string} */ text) => parseRequirement(text)),
+      ...common.require.map(parseRequirement),
     ]),
   });
 }
@@ -168,10 +168,7 @@ function stagesOf({ stages, level }, flags) {
   throw usageError('contradiction', problem, `Add --${level}, or leave --${replacing} out.`);
 }
 
-/**
- * Addresses, certificates and setups of the targets do not apply to the embedded server.
- * @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags @returns {Given}
- */
+/** Nothing of a target but its mount applies to --dev. @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags */
 function targetGiven({ setup }, { options }, { dev }) {
   if (String(dev) === 'true') return options.mount === undefined ? {} : { mount: options.mount };
   return setup === null ? options : { mount: `${setup.name}-int`, ...options };
@@ -192,10 +189,7 @@ function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages
   throw source.error(at('warmup'), problem, 'Start above 0, or leave the warm-up out.');
 }
 
-/**
- * @param {ScenarioRun} run @param {NonNullable<ScenarioRun['stages']>} stages
- * @returns {Given} options of the load: the highest level of the stages, and their duration
- */
+/** The highest level of the stages, and their duration. @param {ScenarioRun} run @param {NonNullable<ScenarioRun['stages']>} stages */
 function stagesTotals({ source, loadGroups, level }, stages) {
   const lines = stages.flatMap((stage) => stage.lines);
   for (const key of [...INSTEAD_OF_STAGES, level]) {

@@ -22,10 +22,7 @@ const FLATTEN = 'Use fewer levels.';
 const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
-/**
- * @param {string} text @param {string} name of the file, for errors
- * @throws {PkiLoadError} code `bad_scenario`: the text is neither YAML nor JSON, or contains a secret
- */
+/** @param {string} text @param {string} name of the file @throws {PkiLoadError} if it is not YAML or JSON, or has a secret */
 export function parseSource(text, name) {
   const lineCounter = new LineCounter();
   /** @type {ErrorAt} */
@@ -74,10 +71,7 @@ export function parseSource(text, name) {
 
 /** @typedef {(offset: number | null, problem: string, remedy?: string) => PkiLoadError} ErrorAt */
 
-/**
- * parseDocument is recursive, and V8 aborts the process if it compiles a regular expression when the stack is full.
- * @param {string} text
- */
+/** parseDocument is recursive, and V8 aborts if it compiles a regular expression on a full stack. @param {string} text */
 function isNestedTooDeeply(text) {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {

@@ -45,10 +45,8 @@ export const SHAPES = Object.freeze({
     fields: { from: 'level', to: 'level', by: 'level', every: 'duration' },
     lines: ({ from, to, by, every }) => {
       const count = Math.ceil(Math.abs(to - from) / by - 1e-9);
-      const sign = Math.sign(to - from);
-      return Array.from({ length: count + 1 }, (_, i) =>
-        hold(i === count ? to : from + sign * i * by, every),
-      );
+      const step = Math.sign(to - from) * by;
+      return Array.from({ length: count + 1 }, (_, i) => hold(i === count ? to : from + i * step, every));
     },
     check: ({ from, to, by }) => {
       const count = Math.ceil(Math.abs(to - from) / by);

@@ -1,7 +1,4 @@
-/**
- * Finds the highest rate that meets all requirements of a plan; or, in a closed loop, the fewest requests in
- * flight that reach the peak throughput. The caller runs the steps.
- */
+/** Finds the highest rate that meets all requirements or, in a closed loop, the fewest requests in flight at the peak. */
 import { rejectIf, usageError } from '../../common/errors.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
@@ -29,10 +26,7 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 
 const LOWEST_RATE = 0.1;
 
-/**
- * @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context @returns {Promise<Search>}
- * @throws {PkiLoadError} if the plan cannot be searched or the first step cannot start
- */
+/** @param {Plan} plan @param {SearchSettings} settings @param {SearchContext} context @throws {PkiLoadError} before the first step */
 export async function findMax(plan, settings, { runStep, onStep, isStopped = () => false, command = '' }) {
   checkSearchable(plan, settings);
   const startedAt = new Date();

@@ -43,10 +43,7 @@ export function readSearch({ findMaxRate, maxRate, maxConcurrency }, repeat) {
 
 const { threads, concurrency } = commonOptions;
 
-/**
- * @param {RequestedSearch | null} search @param {Record<string, unknown>} planned options of a plan, by kebab-case name
- * @returns {Record<string, unknown>} plus the start of the search and at least one connection per thread
- */
+/** Adds the start of the search. @param {RequestedSearch | null} search @param {Record<string, unknown>} planned by kebab-case name */
 export function plannedForSearch(search, planned) {
   if (search === null) return planned;
   const fewest = readOptions({ threads, concurrency }, { threads: planned.threads });

@@ -1,7 +1,4 @@
-/**
- * Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms the result
- * with a longer step. The caller measures the levels.
- */
+/** Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms it with a longer step. */
 import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain.js';
 import { bisect } from '../bisect.js';
 
@@ -39,10 +36,7 @@ const STILL_NEAR = 0.05;
 /** If the tool cannot offer this many levels in a row, and no level passed, the search ends. */
 const UNOFFERED_LEVELS = 2;
 
-/**
- * @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>,
- *   isStopped?: () => boolean}} options `attempt` from 1
- */
+/** @param {{measure: (level: number, phase: Phase, attempt: number) => Promise<Measured>, isStopped?: () => boolean}} options */
 export function createTries({ measure, isStopped = () => false }) {
   /** @type {Step[]} */
   const steps = [];

@@ -123,10 +123,7 @@ export function planOfAll({ load, ...plan }) {
 /** False if the step's seed matters (Poisson gaps) or items are used up (`revoke`). @param {Plan} plan */
 export const isPreparedOnce = (plan) => plan.load.arrivals === 'constant' && revokeOf(plan) === undefined;
 
-/**
- * @param {Plan} plan @param {SearchSettings} settings
- * @param {{perSecond: number | null, phase: Phase, undecided: number}} step
- */
+/** @param {Plan} plan @param {SearchSettings} settings @param {{perSecond: number | null, phase: Phase, undecided: number}} step */
 function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undecided }) {
   const isConfirmation = phase === 'confirmation';
   const hasRate = plan.requirements.some(({ metric }) => metric === 'rate');

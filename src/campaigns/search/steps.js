@@ -72,10 +72,7 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   }
 
   return {
-    /**
-     * @param {Plan} stepPlan differs from the plan in its load
-     * @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing @returns {Promise<StepEnd>}
-     */
+    /** @param {Plan} stepPlan differs in its load @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing */
     async run(stepPlan, showing) {
       // Preparation also puts load on the target, and its failure ends the search.
       const before = last === null ? null : await recover(last, recoverMs);

@@ -38,8 +38,7 @@ export function createTransit() {
   const reply = (/** @type {Record<string, unknown>} */ data) => secret(data, 'transit');
   /**
    * Vault creates a missing key on encrypt; this server does not.
-   * @param {'encrypt' | 'decrypt' | 'sign' | 'verify'} action
-   * @param {(key: Required<Key>, params: Params) => Record<string, unknown>} run
+   * @param {keyof typeof NEEDED} action @param {(key: Required<Key>, params: Params) => Record<string, unknown>} run
    */
   const actionRoute = (action, run) =>
     route('POST', new RegExp(`^${action}/([\\w-]+)$`), ({ match, params }) => {

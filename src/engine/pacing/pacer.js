@@ -138,7 +138,7 @@ export function arrivalsOf(load, shard, shards) {
     shards,
     /** null: closed loop */
     schedule,
-    /** End of a closed loop's measured part, or of the time an open loop has to clear its backlog. */
+    /** End of a closed loop's measured phase, or of the time an open loop has to clear its backlog. */
     stopAtMs: schedule === null ? closedEnd : schedule.endMs + load.timeoutMs,
     warmupMs: load.warmupMs,
     /** Closed loop: max measured requests of this shard. */

@@ -39,7 +39,7 @@ const NO_BODY = new Uint8Array(0);
  * @param {object} context @param {{name: string, classify: Classify}[]} context.operations
  * @param {number} context.warmupMs earlier samples count as warm-up only
  * @param {number} context.shards of the whole plan, including other machines
- * @param {number | null} context.measuredMs planned length of the measured part, if known
+ * @param {number | null} context.measuredMs planned length of the measured phase, if known
  * @param {LoadPlan['stages']} [context.stages] @param {(row: SecondRow) => void} context.onSecond at its end
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
  */
@@ -76,7 +76,7 @@ export function createRecorder(context) {
     current = createSecond(current.second + 1);
   }
 
-  /** @param {number} ms from the start of the measured part */
+  /** @param {number} ms from the start of the measured phase */
   function closeSecondsBefore(ms) {
     while ((current.second + 1) * 1000 <= ms) closeSecond();
   }
@@ -136,7 +136,7 @@ export function createRecorder(context) {
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell index in the tally's list @param {number} count of the measured part */
+    /** @param {number} cell index in the tally's list @param {number} count of the measured phase */
     addDropped(cell, count) {
       cells[cell].dropped += count;
     },

@@ -12,7 +12,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} next first index neither sent nor dropped
  * @property {number} waiting number of due indexes from `next` on
  * @property {number} carried upper bound, in ms, of the wait that the tool's lateness added to each
- * @property {number[]} dropped in the measured part, by cell of the tally
+ * @property {number[]} dropped in the measured phase, by cell of the tally
  */
 
 const FIELDS = 12;

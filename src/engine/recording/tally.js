@@ -43,7 +43,7 @@ import { sumArrays, total } from '../../common/sums.js';
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
 /**
- * One operation in one stage; times count from the start of the measured part.
+ * One operation in one stage; times count from the start of the measured phase.
  * @param {string} name @param {number} stage in which its requests were due; 0 without stages
  */
 function createCell(name, stage) {
@@ -57,7 +57,7 @@ function createCell(name, stage) {
     dropped: 0,
     /** Due, but still waiting when the run ended. */
     neverSentDue: 0,
-    /** Sent before the measured part. */
+    /** Sent before the measured phase. */
     warmup: 0,
     perSecond: { sent: seconds(), succeeded: seconds(), failed: seconds() },
     /** Completion of the last success; 0 without one. */

@@ -40,7 +40,7 @@ export function diffReadings(from, to) {
   const coreMs = to.coreMs - from.coreMs;
   const pressureMs = (to.pressureMs ?? Number.NaN) - (from.pressureMs ?? Number.NaN);
   return {
-    /** 0: the run never reached the measured part. */
+    /** 0: the run never reached the measured phase. */
     wallMs,
     /** User and system time of all threads. */
     processCpuMs: to.cpuMs - from.cpuMs,
@@ -55,8 +55,8 @@ export function diffReadings(from, to) {
 /**
  * Covers only the time in which requests are due: while a run waits for its last responses, the machine
  * is idle anyway.
- * @param {number} delayMs until the measured part begins
- * @param {number | null} lengthMs planned length of the measured part; null: the caller ends the watch
+ * @param {number} delayMs until the measured phase begins
+ * @param {number | null} lengthMs planned length of the measured phase; null: the caller ends the watch
  * @returns {() => MachineEnd} ends the watch, unless it has already ended
  */
 export function watchMachine(delayMs, lengthMs) {

@@ -1,6 +1,6 @@
 /**
  * Measures a sender thread while it sends: how late it reads, its garbage collection time, how busy it is,
- * and its time in the kernel's run queue. Everything counts from the start of the measured part.
+ * and its time in the kernel's run queue. Everything counts from the start of the measured phase.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
@@ -70,7 +70,7 @@ export function createWatch({
   const observer = new PerformanceObserver((list) => addGarbage(list.getEntries()));
   let from = /** @type {ReturnType<typeof read> | null} */ (null);
   let sending = {
-    /** From the start of the measured part to the end of sending. */
+    /** From the start of the measured phase to the end of sending. */
     wallMs: 0,
     /** Part of `wallMs` in which the event loop neither waited nor spun without work. */
     busyMs: 0,
@@ -109,7 +109,7 @@ export function createWatch({
       lateBeatsMs += lateBeatMs();
       lastBeatMs = now();
     },
-    /** The measured part begins. */
+    /** The measured phase begins. */
     begin() {
       observer.observe({ entryTypes: ['gc'] });
       from = read();

@@ -68,9 +68,7 @@ export function logAxis(title, low, high, label) {
   const from = steps.findLast((step) => step <= low * (1 + 1e-9)) ?? steps[0];
   const to = steps.find((step) => step >= high * (1 - 1e-9)) ?? steps[steps.length - 1];
   const values = steps.filter((step) => step >= from && step <= to);
-  const choices = [1, 2, 3, 4].map((stride) =>
-    values.filter((_, i) => (values.length - 1 - i) % stride === 0),
-  );
+  const choices = [1, 2, 3, 4].map((nth) => values.filter((_, i) => (values.length - 1 - i) % nth === 0));
   return axisOf(title, scaleLog([from, to], [0, 1]).clamp(true), label, [...choices, [from, to]]);
 }
 

@@ -90,7 +90,6 @@ export function makePlace({ left, right, top, bottom }, xAxis, yAxis) {
 /**
  * Text truncated to `room`, with the full text as its tooltip; `y`: baseline; a halo separates it from lines.
  * @param {{x: number, y: number, text: string, anchor?: 'start' | 'middle' | 'end', room?: number, hasHalo?: boolean}} parts
- * @returns {string} empty for an empty text
  */
 export function textAt({ x, y, text, anchor = 'start', room = Number.POSITIVE_INFINITY, hasHalo = false }) {
   if (text === '') return '';

@@ -27,6 +27,7 @@ export function runs({ unit, groups }, setting) {
   if (values.length === 0) return null;
   const text = (/** @type {number | null} */ value) => figureText(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
+  const ticks = groups.map(({ name }, i) => ({ at: rowAt(i), label: name }));
   const medians = groups.map((group) => {
     const numbers = known(group.values);
     return `${group.name} ${numbers.length === 0 ? 'no runs' : text(quantileOf(numbers, 0.5))}`.trimStart();
@@ -38,11 +39,7 @@ export function runs({ unit, groups }, setting) {
       sizes: setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * groups.length })),
       summary,
       xAxis: valueAxis(unit, '', values, { isFromZero: false }),
-      yAxis: {
-        title: '',
-        at: rowAt,
-        ticks: () => groups.map(({ name }, i) => ({ at: rowAt(i), label: name })),
-      },
+      yAxis: { title: '', at: rowAt, ticks: () => ticks },
       draw: (place) => groups.map((group, i) => drawGroup(group, i, place, text)).join('\n'),
       isUpright: true,
     }),

@@ -20,6 +20,9 @@ export function keyFigure(name, format, value, bar) {
   return { name, value: format(value), range: rangeText(value, bar, format), bar: { value, low, high } };
 }
 
+/** A cell of a table. @param {string} verdict */
+export const verdictCell = (verdict) => ({ text: verdict, verdict });
+
 /** @param {readonly {verdict: string}[]} items @param {readonly string[]} [order] the worst first */
 export function worstVerdict(items, order = ['not met', 'not proven', 'met']) {
   return order.find((one) => items.some(({ verdict }) => verdict === one));

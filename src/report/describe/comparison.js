@@ -9,8 +9,7 @@ import { minuteText, runsChart, SPREAD_COLUMNS, targetsPhrase } from './runs.js'
 import { counted, joined, loadPhrase } from './words.js';
 
 /** @import { ComparedGroup, ComparedMetric, Comparison } from '../../result/comparison/comparison-schema.js' */
-/** @import { Part, Report } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Column, Part, Report } from '../sections.js' */
 
 /** If a group name is longer, column headings are letters. */
 const LONG_NAME = 12;

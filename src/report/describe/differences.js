@@ -48,10 +48,7 @@ export function conclusions({ metrics }, other) {
   });
 }
 
-/**
- * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {string[]} notes on figures that seem to contradict their verdict: `p99, max: The ranks ...`
- */
+/** Notes on figures that seem to contradict their verdict. @param {Comparison} comparison @param {number} other as above */
 export function doubtsOf({ metrics }, other) {
   const doubtOf = (/** @type {ComparedMetric} */ metric) => differenceTo(metric, other).doubt;
   const doubted = metrics.filter((metric) => doubtOf(metric) !== null);
@@ -66,10 +63,7 @@ const FINDING_KEYS = [
   ...['errors', 'rate', 'max', 'min'],
 ];
 
-/**
- * @param {Comparison} comparison @param {number} other index of a group that is not the base
- * @returns {string} one sentence: the difference shown, or that none is shown and how large it could be
- */
+/** The difference shown, or that none is and how large it could be. @param {Comparison} comparison @param {number} other as above */
 export function finding({ groups, metrics, method }, other) {
   const [base, name] = [groups[0].name, groups[other].name];
   const ranked = FINDING_KEYS.flatMap((key) => metrics.filter((metric) => metric.key === key));

@@ -22,8 +22,7 @@ import {
 } from './words.js';
 
 /** @import { OperationBlock, Result } from '../../result/schema.js' */
-/** @import { Part, Report } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Column, Part, Report } from '../sections.js' */
 
 /** Columns of the key figures and of a table of latencies. */
 const KEY_FIGURES = /** @type {const} */ (['p50', 'p95', 'p99']);
@@ -187,11 +186,8 @@ const BLOCK_COLUMNS = [
 /** @param {Result} result @returns {Part[]} only for several operations */
 function operations({ operations: blocks }) {
   const rows = Object.entries(blocks).map(([name, block]) => ({ name, block }));
-  return table(
-    'Operations',
-    [['Operation', ({ name }) => name], ...BLOCK_COLUMNS],
-    rows.length < 2 ? [] : rows,
-  );
+  if (rows.length < 2) return [];
+  return table('Operations', [['Operation', ({ name }) => name], ...BLOCK_COLUMNS], rows);
 }
 
 /** @param {Result} result @returns {Part[]} each stage, and its operations if there are several */
@@ -236,12 +232,10 @@ function remarksOf({ measurement, unfinished }) {
 function run(result) {
   const { rates, durationSeconds, startedAt, tool, environment } = result;
   const { node, platform, cpus } = environment;
+  const rate = `${perSecondText(rates.perSecond)}, ${perHourText(rates.perHour)} an hour`;
   const peak = formatCount(Number(rates.peakOneSecond.toFixed(1)));
   return facts([
-    [
-      'Rate',
-      `${perSecondText(rates.perSecond)}, ${perHourText(rates.perHour)} an hour; peak ${peak} in one second`,
-    ],
+    ['Rate', `${rate}; peak ${peak} in one second`],
     ['Checked', verificationPhrase(result)],
     ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
     ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${counted(cpus, 'core')}`],

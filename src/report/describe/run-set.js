@@ -3,13 +3,12 @@ import { invalidReasonOf } from '../../result/document.js';
 import { figureText } from '../../result/runs/figures.js';
 import { METRICS, namedRuns } from '../../result/runs/run-set.js';
 import { facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
-import { spanText, worstVerdict } from './bars.js';
+import { spanText, verdictCell, worstVerdict } from './bars.js';
 import { runsChart, SPREAD_COLUMNS, targetsPhrase, verdictCounts } from './runs.js';
 import { counted, operationsPhrase, planPhrase } from './words.js';
 
 /** @import { RunSet } from '../../result/runs/run-set-schema.js' */
-/** @import { Part, Report } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Column, Part, Report } from '../sections.js' */
 
 /** In the line of key figures, and in the first columns of the runs. */
 const KEY = ['p50', 'p99', 'max', 'rate', 'errors'];
@@ -86,15 +85,7 @@ function eachRun({ runs, summary: { used } }) {
     [
       ['Run', ({ name }) => (used.includes(name) ? name : `${name}, left out`)],
       ...KEY.flatMap((key) => METRICS.filter((metric) => metric.key === key)).map((metric) => column(metric)),
-      [
-        'measured',
-        ({
-          result: {
-            measurement: { verdict },
-          },
-        }) => ({ text: verdict, verdict }),
-        'text',
-      ],
+      ['measured', ({ result }) => verdictCell(result.measurement.verdict), 'text'],
       ...METRICS.filter(({ key }) => !KEY.includes(key)).map((metric) => column(metric, 'detail')),
     ],
     namedRuns(runs),

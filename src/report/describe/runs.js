@@ -4,8 +4,8 @@ import { chart } from '../sections.js';
 import { counted, joined, targetPhrase, titled } from './words.js';
 
 /** @import { MetricSummary, Unit } from '../../result/runs/run-set-schema.js' */
-/** @import { Part } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Group } from '../charts/runs.js' */
+/** @import { Column, Part } from '../sections.js' */
 
 /** @typedef {Pick<MetricSummary, 'mean' | 'variance' | 'min' | 'max'>} Spread */
 /** @typedef {{url: string, product: string | null, version: string | null}} Target */
@@ -47,11 +47,7 @@ export const SPREAD_COLUMNS = [
   ['max', ({ unit, spread }) => figureText(unit, spread.max)],
 ];
 
-/**
- * @param {string} label of a metric @param {Unit} unit
- * @param {{name: string, runs: string[], values: (number | null)[]}[]} groups
- * @returns {Part[]} none if no run has a value
- */
+/** @param {string} label of a metric @param {Unit} unit @param {Group[]} groups @returns {Part[]} none if no run has a value */
 export function runsChart(label, unit, groups) {
   const hasValue = groups.some(({ values }) => values.some((value) => value !== null));
   return hasValue ? [chart('runs', titled(label), 'One dot per run.', { unit, groups })] : [];

@@ -5,12 +5,12 @@ import { FIGURES } from '../../result/latency.js';
 import { differenceText, figureText } from '../../result/runs/figures.js';
 import { formatPercent } from '../../result/wording.js';
 import { table } from '../sections.js';
+import { verdictCell } from './bars.js';
 import { runsChart, SPREAD_COLUMNS } from './runs.js';
 import { errorKinds, joined, levelPhrase, timeColumns } from './words.js';
 
 /** @import { ScenarioResult, ScenarioRow, ScenarioStep } from '../../result/scenario/scenario-schema.js' */
-/** @import { Part } from '../sections.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Column, Part } from '../sections.js' */
 
 /** Key, label and unit of the means over runs. */
 const SPREAD_METRICS = /** @type {const} */ ([
@@ -96,7 +96,7 @@ export function stageTable(scenario, { run, target, stages, load }) {
       ['rate', ({ ratePerSecond }) => formatRate(ratePerSecond)],
       ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
       ...timeColumns(['mean', 'p99'], (row) => row),
-      ['required', ({ requirement: one }) => (one === null ? '–' : { text: one, verdict: one }), 'text'],
+      ['required', ({ requirement: one }) => (one === null ? '–' : verdictCell(one)), 'text'],
     ],
     scenario.rows.filter((row) => row.run === run && row.target === target && row.stage !== null),
   );
@@ -173,7 +173,6 @@ export function charts({ steps }, rows) {
 /**
  * Differences of each target from the first, operation by operation.
  * @param {ScenarioResult['differences']} differences of a run @param {ScenarioRow[]} rows of the run, without stages
- * @returns {Part[]}
  */
 export function differenceTable(differences, rows) {
   if (differences.length === 0) return [];

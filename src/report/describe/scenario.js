@@ -170,10 +170,7 @@ function compared(all) {
   const items = all.flatMap(({ operation, comparison }) =>
     comparison.groups.slice(1).flatMap(({ name }, i) => {
       const subject = operation === null ? name : `${name}, ${operation}`;
-      return conclusions(comparison, i + 1).map(([verdict, text]) => [
-        titled(verdict),
-        `${subject}: ${text}`,
-      ]);
+      return conclusions(comparison, i + 1).map(([word, text]) => [titled(word), `${subject}: ${text}`]);
     }),
   );
   const remarksOf = all.flatMap(({ comparison }) => [

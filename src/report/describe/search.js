@@ -3,7 +3,7 @@ import { formatCount, formatDuration } from '../../common/units.js';
 import { figureText } from '../../result/runs/figures.js';
 import { lastOfEach, levelText } from '../../result/search/explain.js';
 import { chart, facts, report, section, sentence, table, verdicts } from '../sections.js';
-import { requirementClause } from './bars.js';
+import { requirementClause, verdictCell } from './bars.js';
 import { perHourText, perSecondText, targetPhrase, timeColumns, timeText } from './words.js';
 
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
@@ -129,7 +129,7 @@ function levels(search) {
         ['max'],
       ),
       ['errors', ({ errorShare }) => figureText('fraction', errorShare)],
-      ['verdict', ({ verdict }) => ({ text: verdict, verdict }), 'text'],
+      ['verdict', ({ verdict }) => verdictCell(verdict), 'text'],
       ['why', ({ verdict, reason }) => (verdict === 'met' ? '' : reason), 'text'],
     ],
     rows.sort((a, b) => a.level - b.level || a.number - b.number),

@@ -6,7 +6,7 @@ import { formatPercent } from '../../result/wording.js';
 import { worstVerdict } from './bars.js';
 
 /** @import { Result } from '../../result/schema.js' */
-/** @template Row @typedef {import('../sections.js').Column<Row>} Column */
+/** @import { Column } from '../sections.js' */
 
 /** Kinds of errors named in a line. */
 const NAMED_ERRORS = 3;

@@ -104,10 +104,7 @@ export function note({ text, remedy = '' }) {
   return `<div class="note">${paragraph(text)}${paragraph(remedy, 'muted')}</div>`;
 }
 
-/**
- * A chart with its title, legend, summary and data. `id` is unique in the page.
- * @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn, isMain: boolean}} parts
- */
+/** `id` is unique in the page. @param {{id: string, level: 2 | 3, title: string, text: string, drawn: Drawn, isMain: boolean}} parts */
 export function figure({ id, level, title, text, drawn, isMain }) {
   return `<figure id="${id}"${classes(isMain && 'main')}>
 <figcaption>

@@ -160,10 +160,7 @@ function subjectsOf(results) {
   return groupBy(subjects, JSON.stringify).map((alike) => ({ ...alike[0], runs: alike.length }));
 }
 
-/**
- * Settings and events other than the compared ones that may explain a difference.
- * @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias @returns {string[]} sentences
- */
+/** Other settings and events that may explain a difference. @param {readonly AdmittedGroup[]} groups @param {ErrorBias} bias */
 function warningsOf(groups, bias) {
   const [base, ...others] = groups;
   const few = others.filter(({ used }) => smallestPValue(base.used.length, used.length) >= ALPHA);

@@ -19,9 +19,7 @@ const EXAMPLES = "'p99 slower by 10%', 'p99 slower', 'rate lower by 5%', 'errors
 
 /** By name in lower case, without spaces, brackets, `-` and `_`. */
 const KEYS = new Map([
-  ...METRICS.flatMap(({ key, label }) =>
-    [key, label].map((name) => /** @type {const} */ ([plain(name), key])),
-  ),
+  ...METRICS.flatMap(({ key, label }) => [key, label].map((one) => /** @type {const} */ ([plain(one), key]))),
   ['median', 'p50'],
 ]);
 
@@ -66,11 +64,7 @@ function plain(name) {
   return name.toLowerCase().replace(/[\s()_-]/g, '');
 }
 
-/**
- * The worst verdict on any group counts.
- * @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups
- * @returns {Judged & {text: string}}
- */
+/** The worst verdict counts. @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups */
 export function judgeFailIf(rule, metrics, groups) {
   const metric = /** @type {ComparedMetric} */ (metrics.find(({ key }) => key === rule.metric));
   const judged = metric.comparisons.map((difference) => {

@@ -23,10 +23,7 @@ export const measured = (interval, revokeMs) =>
 /** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
 export const upperSinceResponse = ({ upperMs, respondedMs }) => upperMs - respondedMs;
 
-/**
- * The revocation takes effect on the last node between the latest lower bound and the latest upper bound.
- * @param {readonly Interval[]} intervals at least one @returns {Interval}
- */
+/** On the last node, it takes effect between the latest bounds. @param {readonly Interval[]} intervals at least one */
 export const everywhere = (intervals) => ({
   lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
   upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),

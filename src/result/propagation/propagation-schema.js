@@ -1,7 +1,4 @@
-/**
- * How soon nodes reported revocations: one declaration defines the type, the validation and the JSON Schema.
- * A delay is an interval, so there are two distributions: of lower and of upper bounds.
- */
+/** How soon nodes reported revocations. A delay is an interval, so there are two distributions: of lower and of upper bounds. */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { checkHistogram } from '../check/check-latency.js';
@@ -85,11 +82,7 @@ export const Propagation = z
     /** Where certificates were issued and revoked. */
     target: Target,
     /** From the mount's config/crl; null: unreadable. */
-    crl: z.object({
-      autoRebuild: z.boolean().nullable(),
-      disabled: z.boolean().nullable(),
-      ocspExpiry: text,
-    }),
+    crl: z.object({ ...each(['autoRebuild', 'disabled'], z.boolean().nullable()), ocspExpiry: text }),
     /** The outcomes add up to `begun`. */
     certificates: z.object({ planned: count, begun: count, outcomes: counts }),
     /** Duration of the successful revoke calls. */

@@ -10,7 +10,7 @@ import { formatPercent, rateMargin, rateTexter, sentence, timeMargin } from '../
 
 /** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
 /** @import { Lost } from '../../verdict/bars.js' */
-/** @import { Judgement, RunView } from './judge.js' */
+/** @import { Judge, Judgement, RunView } from './judge.js' */
 
 const REQUESTS = {
   unit: 'request',
@@ -25,10 +25,7 @@ const TOLERANCE = 1e-12;
 
 const REMEDY = 'give the tool more CPU, or lower the load';
 
-/**
- * Constant arrivals that all succeeded prove a rate; otherwise its error bar must prove it (verdict/bars.js).
- * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
- */
+/** Constant arrivals that all succeeded prove a rate; otherwise its error bar must prove it (verdict/bars.js). @type {Judge} */
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar, perhapsOfferedPerSecond: level = null, succeeded } = view;
   const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
@@ -78,7 +75,7 @@ function reaches(rate, { comparator, limit }) {
   return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);
 }
 
-/** A share of the due requests. @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
+/** A share of the due requests. @type {Judge} */
 export function judgeShare(requirement, view) {
   const { comparator, limit } = requirement;
   const { counted, predicate } = /** @type {Required<Metric>} */ (METRICS[requirement.metric]);
@@ -105,7 +102,7 @@ export function judgeShare(requirement, view) {
 /**
  * A percentile, distribution-free. With <, (1 - q) n requests may be above the limit; with >, q n may be below it.
  * Their actual number is binomial.
- * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
+ * @type {Judge}
  */
 export function judgeTime(requirement, view) {
   if (requirement.metric !== 'percentile') return judgeExtreme(requirement, view);
@@ -164,7 +161,7 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost,
 /**
  * min and max describe this run only, the mean describes all requests. A request without a good response would have
  * taken longer than its age at the end, by an unknown time: it can break a limit but not keep it.
- * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
+ * @type {Judge}
  */
 function judgeExtreme(requirement, view) {
   const { comparator, series, limit } = requirement;

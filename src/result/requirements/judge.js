@@ -37,7 +37,9 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @typedef {Pick<RequirementVerdict, 'verdict' | 'actual' | 'doubt' | 'reason'> & {low?: number, high?: number}} Judgement
  */
 
-/** By unit of the metric. @type {Record<RequirementVerdict['unit'], (requirement: Requirement, view: RunView) => Judgement>} */
+/** @typedef {(requirement: Requirement, view: RunView) => Judgement} Judge */
+
+/** By unit of the metric. @type {Record<RequirementVerdict['unit'], Judge>} */
 const JUDGES = { '/s': judgeRate, fraction: judgeShare, ms: judgeTime };
 
 /** @param {Requirement} requirement @param {RunView} view @returns {RequirementVerdict} */
@@ -63,11 +65,7 @@ export function deferRequirement(requirement, shard) {
 /** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
 const limitOf = ({ text, limit, metric }) => ({ text, limit, unit: METRICS[metric].unit });
 
-/**
- * A requirement is not proven if it was met on an invalid measurement, or only with all unchecked responses counted
- * as correct.
- * @param {Requirement} requirement @param {RunView} view @returns {Judgement}
- */
+/** Not proven if met on an invalid measurement, or only with all unchecked responses counted as correct. @type {Judge} */
 function judgeWithDoubts(requirement, view) {
   const judged = judge(requirement, view);
   if (judged.verdict !== 'met') return judged;
@@ -95,7 +93,7 @@ function atWorst(view, unchecked) {
   };
 }
 
-/** @param {Requirement} requirement @param {RunView} view @returns {Judgement} */
+/** @type {Judge} */
 function judge(requirement, view) {
   if (view.succeeded + countErrors(view) === 0)
     return { verdict: 'not proven', actual: null, doubt: 'sample', reason: 'Nothing was measured.' };

@@ -11,12 +11,10 @@ import { METRICS, summarise } from '../runs/run-set.js';
  * Of one run. `seconds`: measured
  * @typedef {{operation: string | null, stage: string | null, block: OperationBlock, offeredSeconds: number, seconds: number}} Part
  */
+/** @typedef {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} StepRow `counts`: false if no run counts */
 /** @typedef {Record<string, (number | null)[]>} PerRun by key of METRICS; one value per run */
 
-/**
- * @param {readonly Result[]} results @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step `counts`: false if no run counts
- * @returns {Omit<ScenarioRow, 'requirement'>[]} the whole first, its operations, then stage by stage
- */
+/** The whole first, its operations, then stage by stage. @param {readonly Result[]} results @param {StepRow} step */
 export function rowsOf(results, step) {
   const keyOf = (/** @type {Part} */ { stage, operation }) => JSON.stringify([stage, operation]);
   return groupBy(results.flatMap(partsOf), keyOf).map((own) => rowOf(own, step));
@@ -57,7 +55,7 @@ function offeredSecondsOf({ load, totals, interrupted, stages = [] }, windowSeco
   return Math.min(windowSeconds, byRequests, (durationMs ?? Number.POSITIVE_INFINITY) / 1000);
 }
 
-/** @param {Part[]} parts of the same operation and stage, one per run @param {Pick<ScenarioRow, 'run' | 'target' | 'counts'>} step */
+/** @param {Part[]} parts of the same operation and stage, one per run @param {StepRow} step */
 function rowOf(parts, { run, target, counts }) {
   const [{ operation, stage }] = parts;
   const sum = (/** @type {(part: Part) => number} */ of) => total(parts.map(of));

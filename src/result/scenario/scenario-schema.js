@@ -69,10 +69,7 @@ const Step = z.object({
   failure: z.object({ code: z.string(), text: z.string() }).nullable(),
 });
 
-/**
- * All counted runs merged, of one operation (null: all) in one stage (null: all). Counts are sums; times are
- * response times of all requests, in ms from when they were due.
- */
+/** Sums of all counted runs, of one operation (null: all) in one stage (null: all). Times: of all requests, from when due. */
 const Row = z.object({
   ...each(['run', 'target'], z.string()),
   ...each(['operation', 'stage'], text),
@@ -160,13 +157,10 @@ function* checkScenario({ steps, rows, comparisons }) {
     }
   }
   for (const { run, target, operation, stage, requirement } of rows) {
-    const own = steps.flatMap((step) =>
-      step.run === run && step.target === target ? step.requirements : [],
-    );
-    const worst = worstOf(
-      REQUIREMENT,
-      own.filter((one) => one.operation === operation && one.stage === stage),
-    );
+    const ofStep = steps.filter((step) => step.run === run && step.target === target);
+    const all = ofStep.flatMap(({ requirements }) => requirements);
+    const own = all.filter((one) => one.operation === operation && one.stage === stage);
+    const worst = worstOf(REQUIREMENT, own);
     yield* same(`the requirement of a row of ${run}`, requirement, 'that of its step', worst);
   }
   for (const { comparison } of comparisons) {

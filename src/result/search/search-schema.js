@@ -25,8 +25,7 @@ const Step = z
     isStarved: z.boolean(),
     startedAt: z.iso.datetime(),
     seconds: amount,
-    connections: count,
-    requests: count,
+    ...each(['connections', 'requests'], count),
     /** Successes. */
     perSecond: amount,
     /** Response times. */

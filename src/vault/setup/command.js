@@ -40,8 +40,6 @@ export function quoted(value) {
  */
 export function teardownCommands(name, steps) {
   const real = steps.filter(({ plan }) => !plan.dev);
-  const commands = real.map(({ plan, tokenEnv }) =>
-    teardownCommand(name, targetFlags(plan.target), tokenEnv),
-  );
-  return [...new Set(commands)];
+  const all = real.map(({ plan, tokenEnv }) => teardownCommand(name, targetFlags(plan.target), tokenEnv));
+  return [...new Set(all)];
 }

@@ -62,12 +62,9 @@ export async function setUp(client, plan, log, report = { made: [], existing: []
   await makeAuthorities(client, fullPlan, keyTypes, ensure);
   await makeContents(client, fullPlan, ensure);
   const [text, oldText] = [policyText(fullPlan), existing.policy?.text];
-  await ensure(
-    { kind: 'policy', path: name },
-    oldText === text,
-    () => client.write(`sys/policies/acl/${name}`, { policy: text }),
-    `${oldText === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`,
-  );
+  const make = () => client.write(`sys/policies/acl/${name}`, { policy: text });
+  const sentence = `${oldText === undefined ? 'Wrote' : 'Rewrote'} the policy ${name}.`;
+  await ensure({ kind: 'policy', path: name }, oldText === text, make, sentence);
   return report;
 }
 
@@ -130,10 +127,7 @@ async function readAutoRebuild(client, mount) {
   return Boolean((await client.read(`${mount}/config/crl`)).data?.auto_rebuild);
 }
 
-/**
- * @param {VaultClient} client @param {SetupPlan} plan
- * @param {ReadonlyMap<string, string>} keyTypes of existing CAs @param {Ensure} ensure
- */
+/** @param {VaultClient} client @param {SetupPlan} plan @param {ReadonlyMap<string, string>} keyTypes of CAs @param {Ensure} ensure */
 async function makeAuthorities(client, plan, keyTypes, ensure) {
   const { root, intermediate, autoRebuild, roles } = plan;
   const type = plan.caKeyType ?? ([...keyTypes.values()].includes('ec') ? 'ec' : 'rsa');
@@ -151,12 +145,10 @@ async function makeAuthorities(client, plan, keyTypes, ensure) {
   // Before the CA: an interrupted setup must not leave a CA whose setting checkAuthorities then refuses.
   const crl = `${intermediate}/config/crl`;
   const isAuto = await readAutoRebuild(client, intermediate);
-  await ensure(
-    { kind: 'crl', path: crl },
-    autoRebuild === null || isAuto === autoRebuild,
-    () => client.write(crl, { auto_rebuild: autoRebuild }),
-    `CRLs of ${intermediate} are rebuilt ${rebuilt(Boolean(autoRebuild))}.`,
-  );
+  const isSet = autoRebuild === null || isAuto === autoRebuild;
+  const set = () => client.write(crl, { auto_rebuild: autoRebuild });
+  const change = `CRLs of ${intermediate} are rebuilt ${rebuilt(Boolean(autoRebuild))}.`;
+  await ensure({ kind: 'crl', path: crl }, isSet, set, change);
   await ensure(
     { kind: 'ca', path: intermediate, type: keyTypes.get(intermediate) ?? type },
     keyTypes.has(intermediate),
@@ -189,12 +181,9 @@ async function makeUrls(client, mount, ensure) {
   const base = [`${origin}${basePath}/v1`, ...parts].join('/');
   const [issuing_certificates, crl_distribution_points] = [`${base}/ca`, `${base}/crl`];
   const urls = { issuing_certificates, crl_distribution_points, ocsp_servers: `${base}/ocsp` };
-  await ensure(
-    { kind: 'urls', path },
-    listOf(data?.ocsp_servers).length > 0,
-    () => client.write(path, urls),
-    `Set the URLs in certificates of ${mount} to ${base}/ca, /crl and /ocsp.`,
-  );
+  const isPresent = listOf(data?.ocsp_servers).length > 0;
+  const sentence = `Set the URLs in certificates of ${mount} to ${base}/ca, /crl and /ocsp.`;
+  await ensure({ kind: 'urls', path }, isPresent, () => client.write(path, urls), sentence);
 }
 
 /** @param {VaultClient} client @param {SetupPlan} plan @param {Ensure} ensure */

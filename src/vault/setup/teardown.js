@@ -59,10 +59,7 @@ async function remove(client, path) {
   }
 }
 
-/**
- * @param {Existing} existing @param {string} name
- * @returns {[item: Item, whyLeft: string | null, details: string][]} in the order of removal; `whyLeft` null: to be removed
- */
+/** In the order of removal; `whyLeft` null: to be removed. @param {Existing} existing @param {string} name */
 function candidatesOf({ mounts, moved, policy, ofRuns }, name) {
   // Auth methods first, which revokes their tokens; then the intermediate before the root that signed it.
   const rank = (/** @type {MountItem} */ { kind, path }) =>

@@ -33,7 +33,7 @@ test('identifies a performance standby at --url', async () => {
   assert.deepEqual(told, [['1.21.1+ent', 'performance standby']]);
 });
 
-test('refuses a token that may issue but not revoke, before issuing', async () => {
+test('rejects a token that may issue but not revoke, before issuing', async () => {
   const { error, asked } = await measureBehind(server, (path, data) => {
     if (path !== 'sys/capabilities-self') return null;
     const [about] = JSON.parse(data).paths;

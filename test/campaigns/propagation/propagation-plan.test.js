@@ -79,7 +79,7 @@ const WRONG = [
 ];
 
 for (const [given, message] of WRONG) {
-  test(`refused: ${JSON.stringify(given)}`, () => {
+  test(`rejected: ${JSON.stringify(given)}`, () => {
     assert.throws(() => planPropagation(given, nothing), { name: 'PkiLoadError', exitCode: 1, message });
   });
 }

@@ -122,7 +122,7 @@ const HOSTILE = [
   ],
 ];
 
-describe('refused quickly, with a message:', () => {
+describe('rejected quickly, with a message:', () => {
   for (const [what, text, message, env] of HOSTILE) {
     test(what, { timeout: 20_000 }, () =>
       assert.rejects(
@@ -147,7 +147,7 @@ test('escapes control characters in a file name', async () => {
   );
 });
 
-test('a device as a scenario is refused', async () => {
+test('a device as a scenario is rejected', async () => {
   const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
   assert.deepEqual(
     [code, /\/dev\/zero is a device, a pipe, a socket or a kernel file\./.test(stderr)],
@@ -160,7 +160,7 @@ for (const [place, text] of [
   ['env\\[0\\]', 'env: [{toString: 1}]\n'],
   ['targets\\[0\\]\\.name', 'targets: [{name: {toString: 1, valueOf: 2}}]\n'],
 ]) {
-  test(`an object that redefines toString is refused at its place: ${place}`, async () => {
+  test(`an object that redefines toString is rejected at its place: ${place}`, async () => {
     const message = new RegExp(`^s\\.yaml:\\d+:\\d+: ${place.replace('$', '\\$')}: must be string`);
     await assert.rejects(() => readScenario(`${text}${HEAD}`, 's.yaml', {}), {
       code: 'bad_scenario',
@@ -235,7 +235,7 @@ describe('the environment', () => {
     ],
   ];
   for (const [title, text, place, origin] of ADDRESSES) {
-    test(`an address that only the scenario names is refused, unless the user allows it: ${title}`, async (t) => {
+    test(`an address that only the scenario names is rejected, unless the user allows it: ${title}`, async (t) => {
       t.after(() => delete process.env.VAULT_ADDR);
       const mix = text.startsWith('runs') ? 'name: x\n' : HEAD;
       const scenario = await readScenario(`${mix}${text}\n`, 's.yaml', {});
@@ -257,7 +257,7 @@ describe('the environment', () => {
     });
   }
 
-  test('loopback is refused if an address of the user is on another machine', async (t) => {
+  test('loopback is rejected if an address of the user is on another machine', async (t) => {
     t.after(() => delete process.env.VAULT_ADDR);
     const scenario = await readScenario(`${HEAD}target: {url: 'http://127.0.0.1:9'}\n`, 's.yaml', {});
     const steps = (/** @type {object} */ settings = {}) => stepsOf(scenario, {}, { pauseMs: 0, ...settings });
@@ -323,7 +323,7 @@ describe('the environment', () => {
     );
   });
 
-  test('devices, pipes and system files are refused, even through links', async (t) => {
+  test('devices, pipes and system files are rejected, even through links', async (t) => {
     if (process.platform !== 'linux') return t.skip('only Linux has /proc');
     const path = scratch(t);
     execFileSync('mkfifo', [path('fifo')]);
@@ -363,7 +363,7 @@ describe('the environment', () => {
     });
   }
 
-  test('the command refuses such a token, and a dry run lists all variables', async (t) => {
+  test('the command rejects such a token, and a dry run lists all variables', async (t) => {
     const file = scratch(t)(
       's.yaml',
       `env: [N=5]\n${HEAD}load: {rate: '\${N}'}\ntarget: {token-env: AWS_SECRET_ACCESS_KEY}\n`,

@@ -55,7 +55,7 @@ const REFUSED = [
   ],
 ];
 
-describe('--only refuses', () => {
+describe('--only rejects', () => {
   for (const [what, text, names, code, full] of REFUSED) {
     test(what, async () => {
       await assert.rejects(

@@ -355,7 +355,7 @@ describe('on stateful fake Vaults', () => {
     );
   });
 
-  test('refuses an existing setup with other settings', async () => {
+  test('rejects an existing setup with other settings', async () => {
     const vault = fakeVault();
     await earlier(vault, { autoRebuild: true });
     const before = vault.state();

@@ -142,7 +142,7 @@ describe('stages:', () => {
     ['contradicting flags', HEAD, { threads: '4', concurrency: '2' }, /^--threads 4 is more than --con/],
   ];
   for (const [what, text, flags, message] of REFUSED) {
-    test(`refused: ${what}`, async () => {
+    test(`rejected: ${what}`, async () => {
       await assert.rejects(
         () => readAndPlan(text, { flags }),
         (error) => error instanceof PkiLoadError && message.test(error.full),
@@ -165,7 +165,7 @@ describe('--dev:', () => {
     assert.deepEqual([b.dev, b.target.mount], [true, 'own']);
   });
 
-  test('is refused together with --url', async () => {
+  test('is rejected together with --url', async () => {
     await assert.rejects(
       () => readAndPlan(TWO, { flags: { dev: true, url: 'http://c:8200' } }),
       /--dev starts its own server, but --url names another/,

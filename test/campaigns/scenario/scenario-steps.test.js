@@ -214,7 +214,7 @@ const REFUSED = [
   ],
 ];
 
-describe('refuses a search, but accepts its own remedy:', () => {
+describe('rejects a search, but accepts its own remedy:', () => {
   for (const [what, text, search, flags, message, mended, remedy] of REFUSED) {
     test(what, async () => {
       await assert.rejects(

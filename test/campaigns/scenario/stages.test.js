@@ -131,7 +131,7 @@ const REFUSED = [
 ];
 
 for (const [what, shape, given, level, field, message] of REFUSED) {
-  test(`refused: ${what}`, () => {
+  test(`rejected: ${what}`, () => {
     assert.throws(
       () => linesOf(shape, given, level),
       (error) =>

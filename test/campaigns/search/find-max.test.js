@@ -494,7 +494,7 @@ const REFUSED = [
 ];
 
 for (const [what, requirements, load, of, message] of REFUSED) {
-  test(`refuses, with a remedy: ${what}`, () => {
+  test(`rejects, with a remedy: ${what}`, () => {
     assert.throws(
       () => checkSearchable(planOf(requirements, load), settings({ of })),
       (error) => error instanceof PkiLoadError && message.test(error.message) && Boolean(error.remedy),

@@ -114,7 +114,7 @@ test('a shared preparation renews an expiring token, and warns once', async (t) 
   assert.deepEqual(told, ['The token expires in 1 h; it will be renewed during the run.']);
 });
 
-test('refuses a token with a use limit', async (t) => {
+test('rejects a token with a use limit', async (t) => {
   const { step } = await stepsOn(t, { token: { num_uses: 1000 } });
   await assert.rejects(step(), { code: 'token_use_limit' });
 });

@@ -132,7 +132,7 @@ const WRONG = [
 ];
 
 for (const [what, xml, expected] of WRONG) {
-  test(`the schema that checks reports refuses ${what}`, () => {
+  test(`the schema that checks reports rejects ${what}`, () => {
     assert.throws(() => readJunit(xml), expected);
   });
 }

@@ -140,7 +140,7 @@ describe('setup', () => {
   });
 
   for (const isAuto of [true, false]) {
-    test(`keepsSettings: refuses to change auto_rebuild from ${isAuto}`, async () => {
+    test(`keepsSettings: rejects to change auto_rebuild from ${isAuto}`, async () => {
       const vault = fakeVault();
       const plan = (/** @type {boolean | null} */ autoRebuild) =>
         planSetup({ autoRebuild, with: ['kv'], keepsSettings: true });
@@ -211,7 +211,7 @@ const REFUSED = [
   ],
 ];
 
-describe("refuses another user's objects, and changes nothing:", () => {
+describe("rejects another user's objects, and changes nothing:", () => {
   for (const [what, prepare, message] of REFUSED) {
     test(what, async () => {
       const vault = fakeVault();
@@ -285,7 +285,7 @@ describe('a node that is not active', () => {
     ],
   ];
   for (const [what, health, code] of DUMB) {
-    test(`is refused if it ${what}`, async () => {
+    test(`is rejected if it ${what}`, async () => {
       const vault = fakeVault();
       Object.assign(vault.health, health);
       await assert.rejects(setUp(vault.client, ALL, silent), { code });
