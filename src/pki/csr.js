@@ -1,8 +1,11 @@
-/** Certificate signing requests (RFC 2986). The private key is not kept. */
+/**
+ * Certificate signing requests (RFC 2986), built by pkijs and signed by `node:crypto`, since pkijs 4 cannot sign with
+ * Ed25519. The private key is not kept.
+ */
 import { generateKeyPair, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 import { OID } from './certificate-der.js';
-import { bitString, explicit, integer, NULL, nameOf, oid, sequence, set } from './der-writer.js';
+import { NULL, nameOf, oid, sequence } from './der-writer.js';
 import { ipBytes, normalizeName, splitNames, writeAlternativeNames } from './names.js';
 import { encodePem } from './text.js';
 
@@ -41,14 +44,24 @@ export const KEY_TYPES = Object.freeze({
 
 /** @param {CsrNames & {keyType: CsrKeyType}} options */
 export async function createCsr({ keyType, commonName = '', altNames = [], ipSans = [] }) {
+  const [pkijs, asn1js] = await Promise.all([import('pkijs'), import('asn1js')]);
   const { make, hash, algorithm } = KEY_TYPES[keyType];
   const { publicKey, privateKey } = await make();
   const spki = publicKey.export({ format: 'der', type: 'spki' });
   const ip = ipSans.map((text) => /** @type {Buffer} */ (ipBytes(text)));
-  const names = splitNames(altNames.map((name) => normalizeName(name)));
-  const extensions = writeAlternativeNames({ ...names, ip });
-  const attributes = extensions.map((value) => sequence(oid(OID.extensionRequest), set(sequence(value))));
-  const data = sequence(integer(0), nameOf(commonName), spki, explicit(0, ...attributes));
-  const signature = await signAsync(hash, data, privateKey);
-  return { pem: encodePem('CERTIFICATE REQUEST', sequence(data, algorithm, bitString(signature))), spki };
+  const extensions = writeAlternativeNames({
+    ...splitNames(altNames.map((name) => normalizeName(name))),
+    ip,
+  });
+  const schemaOf = (/** @type {Buffer} */ der) => asn1js.fromBER(der).result;
+  const csr = new pkijs.CertificationRequest();
+  csr.subject = new pkijs.RelativeDistinguishedNames({ schema: schemaOf(nameOf(commonName)) });
+  csr.subjectPublicKeyInfo = new pkijs.PublicKeyInfo({ schema: schemaOf(spki) });
+  csr.signatureAlgorithm = new pkijs.AlgorithmIdentifier({ schema: schemaOf(algorithm) });
+  csr.attributes = extensions.map(
+    (value) => new pkijs.Attribute({ type: OID.extensionRequest, values: [schemaOf(sequence(value))] }),
+  );
+  csr.tbsView = new Uint8Array(csr.toSchema(true).valueBlock.value[0].toBER());
+  csr.signatureValue = new asn1js.BitString({ valueHex: await signAsync(hash, csr.tbsView, privateKey) });
+  return { pem: encodePem('CERTIFICATE REQUEST', Buffer.from(csr.toSchema().toBER())), spki };
 }

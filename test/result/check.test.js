@@ -7,7 +7,6 @@ import { createSeconds } from '../../src/engine/recording/seconds.js';
 import * as checks from '../../src/result/check/check.js';
 import * as latencyChecks from '../../src/result/check/check-latency.js';
 import { buildLatency } from '../../src/result/latency.js';
-import { mergeResults } from '../../src/result/parts/merge-results.js';
 import { sample as recorded, setUp } from '../engine/recording.js';
 import { syntheticParts, syntheticRun } from '../synthetic-run.js';
 import { block, latency, sampleResult, spread, timelineOf } from './sample.js';
@@ -20,6 +19,7 @@ const { checkResult } = checks;
 const checkSeconds = (/** @type {Parameters<typeof checks.checkSeconds>[0]} */ result) => [
   ...checks.checkSeconds(result),
 ];
+const checkMergeBlock = (/** @type {Result} */ result) => [...checks.checkMergeBlock(result)];
 
 /** @template Subject @typedef {[(subject: Subject) => unknown, RegExp | string][]} Broken how it is spoiled, and the complaint */
 
@@ -397,21 +397,46 @@ describe('the merge block of a part', () => {
   const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);
 
+  test('is accepted as runs write it, and need not exist for whole runs', () => {
+    for (const part of parts) assert.deepEqual(checkResult(part, { eachSecond: true }), []);
+    assert.deepEqual(checkMergeBlock(sampleResult(GROUPS)), []);
+    const [alone] = syntheticParts({ load }, [1]);
+    assert.equal(alone.merge?.lags[0], null);
+    assert.deepEqual(checkMergeBlock(alone), []);
+  });
+
+  const none = { sent: [], succeeded: [], failed: [] };
+  /** @param {Record<string, unknown>} changes @returns {(merge: MergeBlock) => unknown} */
+  const inLags = (changes) => (merge) => Object.assign(Object(merge.lags[1]), changes);
+  /** @param {MergeBlock} merge */
+  const addOther = ({ operations }) => (operations.other = { ...operations.synthetic, perSecond: none });
+  const own = String(latency([1, 2]).histogram);
   /** @type {Broken<MergeBlock>} */
-  const UNREADABLE = [
-    [({ watch }) => (watch.lag = 'HISTFAAAA'), /merge\.watch\.lag cannot be read/],
-    [({ watch }) => (watch.readLate = ''), /merge\.watch\.readLate cannot be read/],
-    [({ lags }) => Object.assign(Object(lags[1]), { histogram: 'x' }), /merge\.lags\.1\.histogram cannot be/],
+  const BROKEN = [
+    [addOther, /^merge has an operation other, which was not measured$/],
     [
-      ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: 'x' }),
-      /merge\.operations\.synthetic\.own\.good\.service cannot be read/,
+      ({ operations: { synthetic } }) => synthetic.perSecond.succeeded[2]++,
+      / \d+ succeeded in second 2, .* \d+$/,
     ],
+    [({ operations: { synthetic } }) => (synthetic.perSecond.sent[9] = 1), / 1 sent in second 9, but .* 0$/],
+    [({ watch }) => (watch.lag = 'HISTFAAAA'), /^merge\.watch\.lag cannot be read$/],
+    [
+      ({ operations: { synthetic } }) => Object.assign(Object(synthetic.own?.good), { service: own }),
+      /^merge\.operations\.synthetic\.own\.good\.service has 2 values, not \d+$/,
+    ],
+    [({ watch }) => (watch.readLate = ''), /^merge\.watch\.readLate cannot be read$/],
+    [inLags({ histogram: 'x' }), /^merge\.lags\.1\.histogram cannot be read$/],
+    [inLags({ histogram: latency([1]).histogram }), /^merge\.lags\.1\.histogram has 1 values, not \d+$/],
+    [inLags({ max: 5000 }), /^merge\.lags\.1\.max is 5000, but its histogram has/],
   ];
-  for (const [spoil, message] of UNREADABLE) {
-    test(`is not merged: ${message}`, () => {
-      const spoiled = structuredClone(parts);
-      spoil(/** @type {MergeBlock} */ (spoiled[1].merge));
-      assert.throws(() => mergeResults(spoiled), { code: 'inconsistent_result', message });
+  for (const [spoil, complaint] of BROKEN) {
+    test(`reports, for files only: ${complaint}`, () => {
+      const part = structuredClone(parts[1]);
+      spoil(/** @type {MergeBlock} */ (part.merge));
+      const complaints = checkMergeBlock(part);
+      assert.equal(complaints.length, 1, complaints.join('\n'));
+      assert.match(complaints[0], /** @type {RegExp} */ (complaint));
+      assert.deepEqual(checkResult(part), []);
     });
   }
 });

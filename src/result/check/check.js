@@ -1,9 +1,9 @@
 /**
  * Checks the bookkeeping of a Result, after every run and before trusting a file: counts, rates, shares, outcomes,
  * times and histograms agree; operations, stages and seconds each add up to the whole, histograms bucket for
- * bucket. For files it also checks the histograms of seconds; `merge` reads those of parts.
+ * bucket. For files it also checks the histograms of seconds, and the merge block of a part.
  */
-import { total } from '../../common/sums.js';
+import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { countErrors, shareOfErrors } from '../build.js';
 import { SERIES } from '../latency.js';
@@ -25,7 +25,7 @@ export function checkResult(result, { eachSecond = false } = {}) {
     ...checkCells(result, result.windowSeconds),
     ...checkTimeline(result),
     ...checkStages(result),
-    ...(eachSecond ? checkSeconds(result) : []),
+    ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
 }
 
@@ -216,3 +216,37 @@ function* checkCovered(rows) {
 
 /** @param {readonly (TimelineRow | undefined)[]} rows */
 const countDone = (rows) => total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
+
+/** Compares it with the figures. @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result */
+export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
+  if (merge === undefined) return;
+  const own = Object.entries(merge.operations);
+  for (const key of COUNTS) {
+    const perSecond = sumArrays([...own.map(([, block]) => block.perSecond[key]), timeline.map(() => 0)]);
+    const second = perSecond.findIndex((count, at) => count !== (timeline[at]?.[key] ?? 0));
+    if (second >= 0)
+      yield `merge has ${perSecond[second]} ${key} in second ${second}, but the timeline ${timeline[second]?.[key] ?? 0}`;
+  }
+  for (const key of /** @type {const} */ (['lag', 'readLate'])) {
+    const text = merge.watch[key];
+    if (text !== undefined) yield* checkHistogram(`merge.watch.${key}`, text, sent);
+  }
+  for (const [name, block] of own) {
+    if (!Object.hasOwn(operations, name)) {
+      yield `merge has an operation ${name}, which was not measured`;
+      continue;
+    }
+    const details = new Map(Object.entries(operations[name].outcomeDetails));
+    for (const [outcome, histograms] of Object.entries(block.own ?? {}))
+      for (const series of /** @type {const} */ (['response', 'service'])) {
+        const count = details.get(outcome)?.latencyMs[series].count ?? 0;
+        yield* checkHistogram(`merge.operations.${name}.own.${outcome}.${series}`, histograms[series], count);
+      }
+  }
+  // A single part with one thread has no lags.
+  for (const [second, lag] of merge.lags.entries()) {
+    const done = countDone([timeline[second]]);
+    if (lag !== null)
+      yield* checkHistogram(`merge.lags.${second}.histogram`, lag.histogram, done, { max: lag.max });
+  }
+}
