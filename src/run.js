@@ -1,5 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-import { delayedSignal, interruptedError, rejectOnStop } from './common/stop.js';
+import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
 import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
@@ -43,12 +43,18 @@ import { createVaultClient } from './vault/client.js';
  * @property {PrepareContext['mayReach']} [mayReach] by default, every address
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
  * @property {AbortSignal} [cutOff] also aborts requests in flight and, 5 s later, the wait for removals
+ * @property {(closing: Promise<unknown>) => void} [onClosing] receives the clean-up; without it, the run waits for its end
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
  * @property {Prepared} [prepared] shared by plans that differ only in load; by default, the run makes its own
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
+
+const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
+
+/** Removals can take minutes, but Vault itself ends a request after 90 s (default_max_request_duration). */
+const REMOVE_WITHIN_MS = 90_000;
 
 /**
  * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
@@ -86,13 +92,14 @@ export async function run(planned, options = {}) {
     return result;
   } finally {
     const closed = Promise.all(shards.map((shard) => shard.close()));
-    await closed.finally(options.prepared === undefined ? prepared.close : null);
+    const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
+    await (options.onClosing ?? awaited)(closing);
   }
 }
 
 /**
  * Starts the embedded server, if any, and creates everything that the operations need; `close` removes both.
- * @param {Plan} plan @param {Pick<RunOptions, 'token' | 'mayReach' | 'signal' | 'cutOff' | 'onEvent'>} [options]
+ * @param {Plan} plan @param {Omit<RunOptions, 'command' | 'live' | 'prepared'>} [options]
  * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
@@ -109,9 +116,18 @@ export async function prepareRun(plan, options = {}) {
   /** Run in reverse order. @type {(() => unknown)[]} */
   const cleanups = [() => server?.stop()];
   let closed = false;
-  const close = async () => {
+  /** Ends the wait for removals. */
+  const tooLate = new AbortController();
+  const close = async (stoppedMs = REMOVALS_MS) => {
     closed = true;
+    const limits = [
+      delayedSignal(AbortSignal.abort(), REMOVE_WITHIN_MS),
+      delayedSignal(stop, stoppedMs),
+      delayedSignal(options.cutOff, LAST_CALLS_MS),
+    ];
+    for (const { signal } of limits) signal.addEventListener('abort', () => tooLate.abort());
     for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+    for (const limit of limits) limit.close();
   };
   /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
@@ -123,13 +139,12 @@ export async function prepareRun(plan, options = {}) {
     const tls = loadTls(target.tls);
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
-    // After the second signal, the target has 5 s to remove what the run created.
-    const [tooLate, { remove }] = [delayedSignal(options.cutOff, 5000), client];
-    client.remove = (path, withinMs) =>
-      rejectOnStop(remove(path, withinMs), tooLate.signal, () =>
-        interruptedError('Interrupted before the response.'),
+    const { remove } = client;
+    client.remove = (path) =>
+      rejectOnStop(remove(path, REMOVE_WITHIN_MS), tooLate.signal, () =>
+        interruptedError(`${client.origin} did not confirm it in time.`),
       );
-    cleanups.push(tooLate.close, () => client.close());
+    cleanups.push(() => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
       // Preparation goes on for a while after a stop; a renewal started then would never be stopped.
@@ -143,7 +158,7 @@ export async function prepareRun(plan, options = {}) {
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     return { target, fixture, tls, close };
   } catch (error) {
-    await close();
+    await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;
   }
 }

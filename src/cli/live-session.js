@@ -7,6 +7,7 @@ import { reporterForFile } from '../report/index.js';
 import { createRunSet } from '../result/runs/run-set.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, failAtExit, textOf, worstOf } from './process.js';
+
 /** @import { Live } from '../live/thread.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
@@ -47,6 +48,8 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
   let hasFailed = false;
+  /** Clean-up of the last run. @type {Promise<unknown>} */
+  let closing = Promise.resolve();
   const live = isSilent ? useLines() : await start(options, onLost);
   /** @param {RunEvent} shown */
   function event(shown) {
@@ -67,10 +70,16 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
     hook: live?.hook,
     finish: async (/** @type {Result} */ result) => live?.finish(result),
     /** @type {Live['next']} */
-    next: async (...args) => live?.next(...args),
+    next: (...args) => closing.then(() => live?.next(...args)),
     abandon: async () => live?.abandon(),
-    /** Sends the last metrics, unless a signal arrives. */
+    /** The next run waits for it, but not a report. @param {Promise<unknown>} promise */
+    onClosing(promise) {
+      closing = promise.catch((error) => warn(textOf(error)));
+    },
+    /** Waits for the clean-up, which a second signal ends; then sends the last metrics, unless a signal arrives. */
     async close() {
+      interrupt.attach(warn, 'Removing what the tool created. Press Ctrl-C again to stop waiting.');
+      await closing;
       stderr.off('resize', onResize);
       interrupt.over(() => live?.cutShort());
       if (interrupt.cutOff.aborted) live?.cutShort();
@@ -106,7 +115,8 @@ export async function runRepeatedly(context) {
       if (results.length === repeat || stop.aborted) break;
       // The final write reports files that cannot be written.
       await writeFiles(setSoFar(), out);
-      await Promise.all([pauseFor(pauseMs, stop), waitUnlessStopped(live.next(), stop)]);
+      await waitUnlessStopped(live.next(), stop);
+      await pauseFor(pauseMs, stop);
       if (stop.aborted) break;
     }
   } catch (error) {

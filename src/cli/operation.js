@@ -116,7 +116,8 @@ export async function runPlan(plan, { token, mayReach, settings, interrupt, rema
   const { stop, cutOff } = interrupt;
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');
   const live = await startLiveSession(plan, settings, interrupt);
-  const options = { token, mayReach, signal: stop, cutOff, command: settings.command };
+  const { command } = settings;
+  const options = { token, mayReach, signal: stop, cutOff, command, onClosing: live.onClosing };
   const runOnce = (/** @type {number} */ number) =>
     runQuietly(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });
   try {

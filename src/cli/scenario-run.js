@@ -53,7 +53,8 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
     const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results]);
     return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
-  const options = { signal: stop, cutOff, command, onEvent: live.event, live: live.hook };
+  const showing = { onEvent: live.event, live: live.hook, onClosing: live.onClosing };
+  const options = { signal: stop, cutOff, command, ...showing };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
     runOnce: (i, plan) =>

@@ -138,7 +138,7 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
       return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
     } finally {
       interrupt.over(() => writeLine(`Removing the setup. ${AGAIN}`));
-      await made.tearDown();
+      await made.tearDown(interrupt.stop);
       process.off('exit', onExit);
     }
   } finally {

@@ -16,8 +16,6 @@ import { endWith, textOf } from './process.js';
 /** @import { Search } from '../result/search/search-schema.js' */
 /** @import { RunContext } from './operation.js' */
 
-const CLOSING = 'Cleaning up after the search. Press Ctrl-C again to end at once.';
-
 /** @param {Plan} plan with the first level @param {RunContext & {goal: SearchSettings}} context @returns exit code */
 export async function searchPlan(plan, { token, mayReach, settings, goal, interrupt, remarks = [] }) {
   checkSearchable(plan, goal);
@@ -73,9 +71,7 @@ export async function searchPlan(plan, { token, mayReach, settings, goal, interr
     for (const failure of broken ? await writeReports(broken, settings) : []) live.warn(textOf(failure));
     throw error;
   } finally {
-    // The report is complete; the clean-up may take minutes.
-    interrupt.over(() => live.warn(CLOSING));
-    await steps.close().catch((error) => live.warn(textOf(error)));
+    live.onClosing(steps.close());
     await live.close();
   }
 }

@@ -2,7 +2,7 @@
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { jsonPieces, sanitizeText } from '../common/sanitize.js';
-import { rejectOnStop } from '../common/stop.js';
+import { delayedSignal, LAST_CALLS_MS, rejectOnStop } from '../common/stop.js';
 import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
@@ -160,13 +160,14 @@ async function runOnVault(command, given, report, work) {
 
 /**
  * The same client, but it reports long waits, and after a stop refuses calls with code `interrupted`. It still waits for the
- * response to a change, which Vault may have executed, until cut off (code `cut_off`).
+ * response to a change, which Vault may have executed, for 5 s or until cut off (code `cut_off`).
  * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop` @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {
   const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
   const interrupted = fault('interrupted', 'Interrupted.');
+  const tooLate = delayedSignal(stop, LAST_CALLS_MS).signal;
   /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
   const wrapCall = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
@@ -174,8 +175,10 @@ export function interruptible(client, stop, cutOff = new AbortController().signa
       const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
       const late = fault('cut_off', `Interrupted before the response to ${request}.`);
       const timer = setTimeout(writeLine, SLOW_CALL_MS, `Waiting for the response to ${request} ...`);
-      const [signal, error] = isChange ? [cutOff, late] : [stop, interrupted];
-      return rejectOnStop(call(...args), signal, error).finally(() => clearTimeout(timer));
+      const ended = isChange
+        ? rejectOnStop(rejectOnStop(call(...args), cutOff, late), tooLate, late)
+        : rejectOnStop(call(...args), stop, interrupted);
+      return ended.finally(() => clearTimeout(timer));
     };
     return /** @type {Call} */ (act);
   };

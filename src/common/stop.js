@@ -2,7 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
-/** @param {Promise<void>} promise @param {AbortSignal} stop @returns {Promise<void>} also when `stop` aborts */
+/** After the first signal: calls in flight, and removals, have this long. */
+export const [LAST_CALLS_MS, REMOVALS_MS] = [5000, 30_000];
+
+/** @param {Promise<unknown>} promise @param {AbortSignal} stop @returns {Promise<void>} also when `stop` aborts */
 export async function waitUnlessStopped(promise, stop) {
   await rejectOnStop(promise, stop).catch((error) => {
     if (!stop.aborted) throw error;
@@ -21,6 +24,7 @@ export async function pauseFor(ms, stop) {
 export function delayedSignal(signal, ms) {
   const delayed = new AbortController();
   const onAbort = () => void setTimeout(() => delayed.abort(), ms).unref();
+  if (signal?.aborted) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return { signal: delayed.signal, close: () => signal?.removeEventListener('abort', onAbort) };
 }

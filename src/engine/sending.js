@@ -28,6 +28,8 @@ const LATE_MS = 20;
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNRECORDED = 16_384;
+/** After the second signal, the recorder checks further responses for this long; then it only counts the rest. */
+const CHECK_MS = 2000;
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
@@ -158,6 +160,7 @@ export function startSending(context) {
     cutOff() {
       pacer.stop();
       slots.cutOff();
+      setTimeout(recorder.skipBodies, CHECK_MS).unref();
     },
     state() {
       pacer.tick();

@@ -1,7 +1,7 @@
 /** `crl` and `ca-chain`: fetch the revocation list and the CA certificates of a mount, and check them. No token. */
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { formatCount } from '../common/units.js';
-import { allowsUsage, checkTimes, isCa, parseCertificate } from '../pki/certificate-der.js';
+import { allowsUsage, checkTimes, isCa, isNamedIssuer, parseCertificate } from '../pki/certificate-der.js';
 import { CRL_KINDS, parseCrl } from '../pki/crl.js';
 import { SIGNATURE_FAILURES, verifySignature } from '../pki/signature.js';
 import { decodeBody, pemBlocks } from '../pki/text.js';
@@ -10,6 +10,7 @@ import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes
 import { prepareCalls } from './prepare.js';
 import { apiPath, repeatRequest } from './request-parts.js';
 
+/** @import { KeyObject } from 'node:crypto' */
 /** @import { CertificateFields } from '../pki/certificate-der.js' */
 /** @import { Crl } from '../pki/crl.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
@@ -36,19 +37,21 @@ export const crl = {
     unknown_critical_extension: 'a critical extension unknown to this tool',
     no_next_update: 'the CRL has no nextUpdate, which RFC 5280, 5.1.2.5 requires',
     not_yet_valid: 'thisUpdate is in the future',
-    expired: 'nextUpdate has passed',
+    expired: "nextUpdate has passed, or the issuer's certificate has expired",
   },
   prepare: prepareIssuer,
   createRequester: requesterOf('crl'),
   createClassifier(_plan, { issuerPem }) {
-    const issuer = new X509Certificate(issuerPem);
+    const { raw, publicKey } = new X509Certificate(issuerPem);
     let largest = { bytes: 0, revoked: 0, thisUpdateMs: 0 };
     const outcomes = { current: 'crl', early: 'not_yet_valid', late: 'expired', unreadable: 'not_crl' };
     const classify = createFileClassifier(outcomes, (der) => {
       const list = parseCrl(der);
-      const failure = findFault(list, issuer);
+      const issuer = parseCertificate(raw);
+      const failure = findFault(list, issuer, publicKey);
       if (failure === null && der.length > largest.bytes) largest = { ...list, bytes: der.length };
-      return { failure, notBefore: list.thisUpdateMs, notAfter: Number(list.nextUpdateMs) };
+      const notAfter = Math.min(Number(list.nextUpdateMs), issuer.notAfter);
+      return { failure, notBefore: list.thisUpdateMs, notAfter };
     });
     classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
     return classify;
@@ -131,13 +134,12 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
   };
 }
 
-/** @param {Crl} list @param {X509Certificate} issuer @returns {string | null} outcome; null: good while current */
-function findFault(list, issuer) {
-  const ca = parseCertificate(issuer.raw);
-  if (!list.issuer.equals(ca.subject)) return 'other_issuer';
-  const failure = verifySignature(list.signed, issuer.publicKey);
+/** @param {Crl} list @param {CertificateFields} issuer @param {KeyObject} key @returns {string | null} outcome; null: good while current */
+function findFault(list, issuer, key) {
+  if (!list.issuer.equals(issuer.subject)) return 'other_issuer';
+  const failure = verifySignature(list.signed, key);
   if (failure !== null) return failure;
-  if (!allowsUsage(ca, 'crlSign')) return 'issuer_key_usage';
+  if (!allowsUsage(issuer, 'crlSign')) return 'issuer_key_usage';
   if (list.unknownCritical !== null)
     return CRL_KINDS.get(list.unknownCritical) ?? 'unknown_critical_extension';
   return list.nextUpdateMs === null ? 'no_next_update' : null;
@@ -167,7 +169,7 @@ function findChainFault(chain) {
   if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
   /** By certificate: itself, and those before it, if it is their issuer by name. */
   const named = chain.map((above, i) =>
-    chain.slice(0, i + 1).filter(({ issuer }) => issuer.equals(above.subject)),
+    chain.slice(0, i + 1).filter((certificate) => isNamedIssuer(certificate, above)),
   );
   if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
   const isIntact = chain.every((above, i) => {

@@ -147,7 +147,11 @@ async function readSerials(context, file, flag) {
       issuer = chooseIssuer(issuers, example, file);
     }
     // Vault returns good for serials that it never issued, so all certificates must be from one issuer.
-    if (fields !== undefined && issuer !== null && !isSignedBy(fields, issuer)) {
+    if (
+      fields !== undefined &&
+      issuer !== null &&
+      !isSignedBy({ ...fields, issuerDer: fields.issuer }, issuer)
+    ) {
       const message = `${place} has a certificate that the issuer of the first certificate did not sign.`;
       throw usageError('wrong_issuer', message, 'Use the certificates of one issuer per run.');
     }
@@ -214,9 +218,7 @@ async function issueSubjects(context, toIssue) {
   });
   const revoked = toIssue.revoked ? issued.slice(-perKind) : [];
   const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
-  const certificates = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
-  const name = 'the issuing_ca in the same response';
-  const issuer = chooseIssuer({ certificates, name }, example, 'a certificate that was issued');
+  const [issuer] = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
   await makeMany(revoked.length, { ...context, label: 'Revoking certificates to query' }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.

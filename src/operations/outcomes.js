@@ -71,7 +71,7 @@ export function createJsonClassifier(success, check) {
     if (!isSuccess(status)) return refusal(status);
     const json = parseJson(body);
     if (json === null) return failed('not_json');
-    if (Array.isArray(json.errors) && json.errors.length > 0) return failed('error_body');
+    if (![undefined, null].includes(json.errors) && json.errors.length !== 0) return failed('error_body');
     const result = check(json, index);
     if (result === null) return good;
     return typeof result === 'string' ? failed(result) : result;

@@ -4,6 +4,7 @@ import { readBytes } from '../common/read-file.js';
 import { interruptedError } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
+import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
 import { expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
@@ -103,8 +104,8 @@ export async function makeMany(size, { label, progress, signal, atOnce = CALLS_A
 }
 
 const HOUR_MS = 3_600_000;
-/** Characters of a serial number and of two certificates in PEM: a pool keeps many. */
-const [MAX_SERIAL, MAX_PEM] = [200, 128 * 1024];
+/** Characters of two certificates in PEM: a pool keeps many. */
+const MAX_PEM = 128 * 1024;
 
 /** Outlasts the run, but is short, so that storage and CRL can be tidied soon. @param {LoadPlan} load */
 export function lifetimeMs(load) {
@@ -135,12 +136,16 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
-    const isText = [serial, certificate, issuingCa].every((text) => typeof text === 'string');
-    if (isText && serial.length <= MAX_SERIAL && certificate.length + issuingCa.length <= MAX_PEM) {
+    const { failure } = checkIssuedCertificate({
+      ...{ certificatePem: certificate, issuingCaPem: issuingCa, serialNumber: serial },
+      ...{ expected: { commonName: nameOf(i) }, nowMs: Date.now() },
+    });
+    if (failure === null && certificate.length + issuingCa.length <= MAX_PEM) {
       const isKept = i === 0 || (revokes && !use.mustStore);
       return { serial, certificate: isKept ? certificate : '', issuingCa: i === 0 ? issuingCa : '' };
     }
-    const message = `The response of ${client.origin} to issue/${role} has no certificate, or one that is too long.`;
+    const why = failure === null ? 'It is too long.' : CERTIFICATE_FAILURES[failure];
+    const message = `The response of ${client.origin} to issue/${role} is not the requested certificate: ${why}`;
     throw targetError('not_issued', message, "Check the role's response with vault write.");
   });
   return { fixture, issued };

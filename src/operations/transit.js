@@ -112,7 +112,7 @@ export const transit = {
       // Several runs may share the inputs, so their own seeds do not apply.
       dataSeed: plan.load.seed,
       prepared,
-      publicKey: key === null ? null : textOf(key.keys?.[key.latest_version]?.public_key),
+      publicKey: key === null ? null : textOf(key.keys?.[1]?.public_key),
     };
   },
   createRequester({ options: { action, size, pool } }, { basePath, headers, mount, dataSeed, prepared }) {
@@ -147,11 +147,12 @@ export const transit = {
         return ciphertext.length === length ? null : 'wrong_length';
       });
     }
+    const ownType = keyType ?? KEY_TYPES.sign[0];
     return createJsonClassifier('signed', ({ data }, index) => {
       const signature = bytesOf(data?.signature);
       if (signature === null) return 'no_signature';
       const text = Buffer.from(inputOf(index), 'base64');
-      return isSignature(text, signature, publicKey) ? null : 'bad_signature';
+      return isSignature(text, signature, publicKey, ownType) ? null : 'bad_signature';
     });
   },
 };
@@ -164,9 +165,9 @@ export function ciphertextBytes(keyType, size) {
   return keyType.startsWith('rsa-') ? Number(keyType.slice(4)) / 8 : size + NONCE_AND_TAG;
 }
 
-/** @param {unknown} text `vault:v1:BASE64` @returns {Buffer | null} null: not in this form */
+/** @param {unknown} text `vault:v1:BASE64`: the key is new, so its version is 1 @returns {Buffer | null} null: not in this form */
 export function bytesOf(text) {
-  const [, base64] = (typeof text === 'string' && /^vault:v\d{1,9}:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
+  const [, base64] = (typeof text === 'string' && /^vault:v1:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
   return base64 === undefined ? null : Buffer.from(base64, 'base64');
 }
 
@@ -174,13 +175,16 @@ export function bytesOf(text) {
  * Defaults of transit/sign: SHA-256 (not for Ed25519), ASN.1 for ECDSA, PSS with the longest salt for RSA, as long as
  * the modulus (RFC 8017, 8.1.2): OpenSSL accepts one without its leading zeros.
  * @param {Buffer} text @param {Buffer} signature @param {string} publicKey PEM; for Ed25519, base64 of the bare key
+ * @param {string} keyType of Vault: `ed25519`, `ecdsa-p256`, `rsa-2048`
  */
-export function isSignature(text, signature, publicKey) {
+export function isSignature(text, signature, publicKey, keyType) {
   try {
     if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
     const { key } = lastKey;
-    const bits = 8 * signature.length;
     const { publicExponent, modulusLength } = rsaDetails(key);
+    const isOther = modulusLength !== null && keyType !== `rsa-${modulusLength}`;
+    if (isOther || !keyType.startsWith(String(key.asymmetricKeyType))) return false;
+    const bits = 8 * signature.length;
     if (bits !== (modulusLength ?? bits) || publicExponent >= MAX_RSA_EXPONENT) return false;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
     const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };

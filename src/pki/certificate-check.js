@@ -8,7 +8,15 @@
  * issuing CA comes from the response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
-import { allowsUsage, checkTimes, isCa, OID, parseCertificate, subjectNames } from './certificate-der.js';
+import {
+  allowsUsage,
+  checkTimes,
+  isCa,
+  isNamedIssuer,
+  OID,
+  parseCertificate,
+  subjectNames,
+} from './certificate-der.js';
 import { contextTag, DerReader, readWhole, TAG } from './der.js';
 import { memoize } from './memoize.js';
 import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
@@ -36,7 +44,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   certificate_unreadable: 'The certificate is not PEM or not DER.',
   no_issuing_ca: 'The response lacks the certificate of the issuing CA.',
   issuing_ca_unreadable: 'The certificate of the issuing CA is not PEM or not DER.',
-  wrong_issuer: 'The issuer in the certificate is not the issuing CA.',
+  wrong_issuer: 'The issuer or its key identifier in the certificate is not that of the issuing CA.',
   ...SIGNATURE_FAILURES,
   issuing_ca_not_ca: 'The certificate of the issuing CA is not a CA certificate (basicConstraints).',
   issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
@@ -95,13 +103,13 @@ function findFailure(certificate, issued) {
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
-function checkIssuer({ issuer, signed }, { issuingCaPem: pem, nowMs }) {
+function checkIssuer(certificate, { issuingCaPem: pem, nowMs }) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
   const ca = cachedIssuingCa(pem);
   if (ca === null) return 'issuing_ca_unreadable';
-  if (!issuer.equals(ca.subject)) return 'wrong_issuer';
+  if (!isNamedIssuer(certificate, ca)) return 'wrong_issuer';
   return (
-    verifySignature(signed, ca.key) ??
+    verifySignature(certificate.signed, ca.key) ??
     ca.failure ??
     checkTimes(ca, nowMs, 'issuing_ca_not_yet_valid', 'issuing_ca_expired')
   );
@@ -180,33 +188,33 @@ export function checkPrivateKey(pem, spki) {
 /** @param {string} pem @param {Buffer} spki */
 function isKeyOf(pem, spki) {
   const publicKey = new DerReader(spki).enter(TAG.sequence);
-  const rawAlgorithm = publicKey.readRaw(TAG.sequence);
-  const algorithm = new DerReader(rawAlgorithm).enter(TAG.sequence);
-  const oid = algorithm.readOid();
+  const algorithm = publicKey.readRaw(TAG.sequence);
   const bits = publicKey.readBitString();
-  const unwrapped = (/** @type {RegExp} */ own, /** @type {(der: Buffer) => boolean} */ matches) => {
-    const der = unwrap(pem, rawAlgorithm, own);
-    return der !== null && matches(der);
-  };
-  if (oid === RSA_ENCRYPTION) return unwrapped(/^RSA PRIVATE KEY$/, (der) => isRsaKeyOf(der, bits));
-  const curve = oid === EC_PUBLIC_KEY ? CURVES[algorithm.readOid()] : undefined;
-  if (curve !== undefined) return unwrapped(/^EC PRIVATE KEY$/, (der) => isEcKeyOf(der, curve, bits));
-  if (oid === ED25519) return unwrapped(/^$/, (der) => isEd25519KeyOf(der, bits));
-  const der = decodePem(pem, PKCS8);
-  const key = createPrivateKey({ key: /** @type {Buffer} */ (der), format: 'der', type: 'pkcs8' });
-  return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
+  const fields = new DerReader(algorithm).enter(TAG.sequence);
+  const oid = fields.readOid();
+  const curve = oid === EC_PUBLIC_KEY ? (CURVES[fields.readOid()] ?? '') : null;
+  const [label, matches] = OWN[oid] ?? [];
+  if (label === undefined || matches === undefined || curve === '') {
+    const key = createPrivateKey({ key: readPkcs8(pem), format: 'der', type: 'pkcs8' });
+    return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
+  }
+  const der = decodePem(pem, label) ?? unwrap(readPkcs8(pem), algorithm);
+  return der !== null && matches(der, bits, curve ?? '');
 }
 
-const PKCS8 = /^PRIVATE KEY$/;
+/** By algorithm: the label of such a key that is not in PKCS#8, and a faster check than OpenSSL's. @type {Readonly<Record<string, [RegExp, typeof isEcKeyOf]>>} */
+const OWN = Object.freeze({
+  [RSA_ENCRYPTION]: [/^RSA PRIVATE KEY$/, isRsaKeyOf],
+  [EC_PUBLIC_KEY]: [/^EC PRIVATE KEY$/, isEcKeyOf],
+  [ED25519]: [/^$/, isEd25519KeyOf],
+});
 
-/**
- * @param {string} pem PKCS#8 (RFC 5958 section 2) of the algorithm, or a key with a label of its own
- * @param {Buffer} algorithm @param {RegExp} own label @returns {Buffer | null} null: of another algorithm
- */
-function unwrap(pem, algorithm, own) {
-  const der = decodePem(pem, own);
-  if (der !== null) return der;
-  return readWhole(decodePem(pem, PKCS8) ?? Buffer.alloc(0), (reader) =>
+/** @param {string} pem @throws {DerError} */
+const readPkcs8 = (pem) => decodePem(pem, /^PRIVATE KEY$/) ?? Buffer.alloc(0);
+
+/** @param {Buffer} der PKCS#8 (RFC 5958 section 2) @param {Buffer} algorithm @returns {Buffer | null} null: of another algorithm */
+const unwrap = (der, algorithm) =>
+  readWhole(der, (reader) =>
     reader.inside(TAG.sequence, (fields) => {
       fields.readSmallNumber();
       const isSame = fields.readRaw(TAG.sequence).equals(algorithm);
@@ -215,7 +223,6 @@ function unwrap(pem, algorithm, own) {
       return isSame ? key : null;
     }),
   );
-}
 
 /** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1; q qInv = 1 modulo p. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
@@ -235,8 +242,8 @@ function isRsaKeyOf(der, bits) {
 /** By curve: creating one takes as long as the multiplication itself. @type {Record<string, ECDH>} */
 const keyAgreements = {};
 
-/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {string} curve @param {Buffer} bits the point */
-function isEcKeyOf(der, curve, bits) {
+/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {Buffer} bits the point @param {string} curve */
+function isEcKeyOf(der, bits, curve) {
   const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   if (fields.readSmallNumber() !== 1) return false;
   const secret = fields.read(TAG.octetString);

@@ -212,8 +212,8 @@ export function hasExtendedKeyUsage({ extensions }, purpose) {
   return false;
 }
 
-/** Bits of keyUsage (section 4.2.1.3), all in its first octet. */
-const USAGE = Object.freeze({ digitalSignature: 0x80, keyCertSign: 0x04, crlSign: 0x02 });
+/** Bits of keyUsage (section 4.2.1.3), all in its first octet. OCSP: digitalSignature or nonRepudiation (4.2.1.12). */
+const USAGE = Object.freeze({ signatures: 0xc0, keyCertSign: 0x04, crlSign: 0x02 });
 
 /** @param {CertificateFields} certificate @param {keyof typeof USAGE} usage @returns {boolean} by its keyUsage, if present */
 export function allowsUsage({ extensions }, usage) {
@@ -264,6 +264,20 @@ export function subjectNames(name) {
     }
   }
   return found;
+}
+
+/**
+ * @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate @param {Pick<CertificateFields, 'subject' | 'extensions'>} ca
+ * @returns {boolean} whether it names the CA as its issuer and, like OpenSSL, no other key identifier (section 4.2.1.1)
+ */
+export function isNamedIssuer({ issuer, extensions }, ca) {
+  const identifier = ca.extensions.get(OID.subjectKeyIdentifier);
+  const fields = listIn(extensions.get(OID.authorityKeyIdentifier));
+  const isOtherKey =
+    identifier !== undefined &&
+    fields.tag === contextTag(0, false) &&
+    !fields.read().equals(new DerReader(identifier).read());
+  return !isOtherKey && issuer.equals(ca.subject);
 }
 
 const ONE_OCTET = /** @type {number[]} */ ([TAG.printableString, TAG.teletexString, TAG.ia5String]);

@@ -7,7 +7,7 @@ import { DerError, TAG } from './der.js';
 import { verifySignature } from './signature.js';
 import { decodeBody, pemBlocks } from './text.js';
 
-/** @import { CertificateFields } from './certificate-der.js' */
+/** @import { Signed } from './certificate-der.js' */
 /** @typedef {ReturnType<typeof readDer>} Certificate */
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -70,8 +70,8 @@ const unreadable = (name, why) =>
  */
 export function assertIssued(leaf, issuer, names) {
   assertKey(issuer, names.issuer);
-  if (isIssuedBy(leaf, issuer)) return;
-  if (isIssuedBy(issuer, leaf)) {
+  if (isSignedBy(leaf, issuer)) return;
+  if (isSignedBy(issuer, leaf)) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
@@ -82,18 +82,14 @@ export function assertIssued(leaf, issuer, names) {
   throw usageError('wrong_issuer', message, 'Use the certificate of the CA that issued it.');
 }
 
-/** @param {Certificate} leaf @param {Certificate} issuer */
-function isIssuedBy(leaf, issuer) {
+/** @param {{issuerDer: Buffer, signed: Signed}} leaf @param {Certificate} issuer @returns {boolean} false, too, if OpenSSL cannot decode the key */
+export function isSignedBy({ issuerDer, signed }, { subjectDer, x509 }) {
   try {
-    return isSignedBy({ issuer: leaf.issuerDer, signed: leaf.signed }, issuer);
+    return issuerDer.equals(subjectDer) && verifySignature(signed, x509.publicKey) === null;
   } catch {
-    return false; // OpenSSL cannot decode the key
+    return false;
   }
 }
-
-/** @param {Pick<CertificateFields, 'issuer' | 'signed'>} leaf @param {Certificate} issuer whose key can be decoded */
-export const isSignedBy = (leaf, { subjectDer, x509 }) =>
-  leaf.issuer.equals(subjectDer) && verifySignature(leaf.signed, x509.publicKey) === null;
 
 /** @param {Certificate} issuer @param {string} name of the file @throws {PkiLoadError} if it can verify no signature */
 export function assertKey({ x509 }, name) {

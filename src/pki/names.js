@@ -58,10 +58,7 @@ export function normalizeName(name, isEncoded = false) {
   return name.slice(0, at) + (isAscii ? dns : domainToASCII(dns) || dns).toLowerCase();
 }
 
-/** As Go encodes it: four octets for an IPv4-mapped IPv6 address. @param {Buffer} ip */
-const normalizeIp = (ip) => (/^(00){10}ffff.{8}$/.test(ip.toString('hex')) ? ip.subarray(12) : ip);
-
-/** @param {string} text @returns {Buffer | null} 4 or 16 octets of an iPAddress; null: not an address */
+/** @param {string} text @returns {Buffer | null} octets of an iPAddress, 4 for an IPv4-mapped address as in Go; null: not an address */
 export function ipBytes(text) {
   const version = isIP(text);
   if (version === 0 || text.includes('%')) return null;
@@ -73,7 +70,8 @@ export function ipBytes(text) {
     .map((part) => (part === '' ? [] : part.split(':')));
   const groups =
     tail === undefined ? head : [...head, ...Array(8 - head.length - tail.length).fill(''), ...tail];
-  return normalizeIp(Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'));
+  const hex = groups.map((group) => group.padStart(4, '0')).join('');
+  return Buffer.from(hex.replace(/^(00){10}ffff/, ''), 'hex');
 }
 
 /** As in Vault's pki/issuing/issue_common.go. */
@@ -93,5 +91,6 @@ export const ipKey = (text) => `ip:${ipBytes(text)?.toString('hex')}`;
 export const keysOf = ({ dns, email, ip, others }) => [
   ...dns.map((name) => `dns:${normalizeName(name, true)}`),
   ...email.map((name) => `email:${normalizeName(name, true)}`),
-  ...[...ip.map((bytes) => `ip:${normalizeIp(bytes).toString('hex')}`), ...others.map(() => 'other')],
+  ...ip.map((bytes) => `ip:${bytes.toString('hex')}`),
+  ...others.map(() => 'other'),
 ];

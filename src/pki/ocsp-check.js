@@ -4,7 +4,8 @@
  * 1. it is an OCSPResponse in DER, without too many certificates (`not_ocsp`, `too_many_certificates`) and without
  *    unknown critical extensions (`unknown_critical_extension`);
  * 2. its status is successful (`ocsp_*`) and its type id-pkix-ocsp-basic (`ocsp_wrong_type`);
- * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`); the first counts;
+ * 3. a SingleResponse has the CertID of the request (`cert_id_mismatch`), and no other one contradicts its status
+ *    (`several_statuses`); of several, the first counts;
  * 4. the responderId names a signer that the issuer allows (`responder_not_authorized`), whose signature over the raw
  *    tbsResponseData is valid (`unsupported_signature_algorithm`, `rsa_exponent_too_large`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
@@ -17,7 +18,14 @@
  * Not checked: validity and revocation of the issuer, revocation of the responder.
  */
 import { createHash, createPublicKey } from 'node:crypto';
-import { allowsUsage, checkTimes, hasExtendedKeyUsage, OID, parseCertificate } from './certificate-der.js';
+import {
+  allowsUsage,
+  checkTimes,
+  hasExtendedKeyUsage,
+  isNamedIssuer,
+  OID,
+  parseCertificate,
+} from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { memoize } from './memoize.js';
 import { parseCertId, parseOcspResponse } from './ocsp-response.js';
@@ -50,6 +58,7 @@ export const OCSP_FAILURES = Object.freeze({
   ocsp_unknown_error_status: 'The responder refused with a status that RFC 6960 does not define.',
   ocsp_wrong_type: 'The type of the response is not id-pkix-ocsp-basic.',
   cert_id_mismatch: 'The response is not about the requested certificate.',
+  several_statuses: 'The response has different statuses for the requested certificate.',
   responder_not_authorized:
     'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
   too_many_certificates: `The response has more than ${MAX_CERTIFICATES} certificates.`,
@@ -142,8 +151,10 @@ export function createOcspChecker({ issuerDer, maxCached = MAX_CACHED }) {
       const parsed = last?.bytes.equals(bytes) ? last.parsed : parseCached(asBuffer(bytes));
       if (parsed.verdict !== null) return parsed.verdict;
       const { response } = parsed;
-      const single = response.responses.find((item) => isSameCertId(item.certId, certId.raw));
+      const { responses } = response;
+      const single = responses.find((item) => isSameCertId(item.certId, certId.raw));
       if (single === undefined) return 'cert_id_mismatch';
+      if (responses.length > 1 && isContradicted(single, responses)) return 'several_statuses';
       parsed.signed ??= findSigners(response);
       const { failure, signers } = parsed.signed;
       if (failure !== null) return failure;
@@ -184,14 +195,15 @@ function assessResponder(der, issuer) {
   try {
     const signer = readSigner(der);
     const { certificate } = signer;
-    if (!certificate.issuer.equals(issuer.name) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
+    const isNamed = isNamedIssuer(certificate, issuer.certificate);
+    if (!isNamed || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
     const failure = verifySignature(certificate.signed, issuer.key);
     if (failure === 'bad_signature') return { failure: 'responder_not_authorized', signer };
     if (failure !== null) return { failure, signer };
     if (certificate.unknownCritical !== null)
       return { failure: 'responder_unknown_critical_extension', signer };
-    if (!allowsUsage(certificate, 'digitalSignature')) return { failure: 'responder_key_usage', signer };
+    if (!allowsUsage(certificate, 'signatures')) return { failure: 'responder_key_usage', signer };
     return { failure: null, signer };
   } catch {
     return { failure: 'responder_not_authorized', signer: null };
@@ -203,11 +215,16 @@ function readSigner(der) {
   const certificate = parseCertificate(der);
   const keyHash = createHash('sha1').update(certificate.spkiBits).digest();
   const key = createPublicKey({ key: certificate.spki, format: 'der', type: 'spki' });
-  return { name: certificate.subject, keyHash, key, certificate };
+  return { keyHash, key, certificate };
 }
 
 /** @param {Signer} signer @param {BasicResponse['responderId']} responderId */
-const isNamed = (signer, { kind, value }) => value.equals(kind === 'name' ? signer.name : signer.keyHash);
+const isNamed = ({ certificate, keyHash }, { kind, value }) =>
+  value.equals(kind === 'name' ? certificate.subject : keyHash);
+
+/** @param {BasicResponse['responses'][number]} single @param {BasicResponse['responses']} responses */
+const isContradicted = ({ status, certId }, responses) =>
+  responses.some((other) => other.status !== status && isSameCertId(other.certId, certId.raw));
 
 /**
  * Equal, except that absent and NULL parameters of the hash algorithm count as the same.

@@ -43,11 +43,11 @@ export async function readDocument(path) {
   const chunks = [];
   let left = MAX_MIB * 2 ** 20;
   try {
-    // One byte more shows that it is too large.
     for await (const chunk of process.stdin) {
       chunks.push(chunk);
       left -= chunk.length;
-      if (left < 0) break;
+      // At once: joining the chunks would take as much memory again.
+      if (left < 0) throw fileError('bad_document', `${name} is larger than ${MAX_MIB} MiB.`);
     }
   } catch (error) {
     throw cannotRead(name, error);
@@ -71,8 +71,6 @@ function nameOf(path) {
 
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
-  const isLarge = bytes.length > MAX_MIB * 2 ** 20;
-  if (isLarge) throw fileError('bad_document', `${name} is larger than ${MAX_MIB} MiB.`);
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
   const unsafe = `${name} is nested more than ${MAX_LEVELS} levels deep, or has a key __proto__.`;

@@ -104,13 +104,13 @@ async function listMounts(client, type) {
 /** The default issuer. @param {VaultClient} client @param {string} mount @param {{now?: () => number}} [options] */
 export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const certificate = await readIssuer(client, mount);
-  const notAfterMs = Date.parse(certificate.validTo);
+  const { validTo, ca: isCa } = certificate;
   const subject = certificate.subject.replaceAll('\n', ', ');
-  if (notAfterMs <= now()) {
-    const end = new Date(notAfterMs).toISOString();
-    const message = `The CA certificate of the mount ${mount} (${redact(subject)}) expired on ${end}.`;
-    throw targetError('ca_expired', message, 'Renew it, or use another --mount.');
-  }
+  const name = `The CA certificate of the mount ${mount} (${redact(subject)})`;
+  if (!isCa) throw targetError('not_a_ca', `${name} is not that of a CA.`, 'Use another --mount.');
+  // False for a time that cannot be read, too.
+  if (!(Date.parse(validTo) > now()))
+    throw targetError('ca_expired', `${name} expired on ${validTo}.`, 'Renew it, or use another --mount.');
   return { pem: certificate.toString(), subject };
 }
 
@@ -120,6 +120,7 @@ export async function readIssuer(client, mount) {
   try {
     pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
     const certificate = new X509Certificate(pem);
+    if (Number.isNaN(Date.parse(certificate.validTo))) throw new RangeError(certificate.validTo);
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;

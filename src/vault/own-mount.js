@@ -11,9 +11,6 @@ export const PREFIX = 'vault-pki-load';
 /** Their description in Vault. Mounts without it are never removed. */
 const OWN_MARK = 'made by vault-pki-load for a test; removed at its end';
 
-/** Before removing a mount, Vault revokes its tokens and leases: minutes for a hundred thousand logins. */
-const REMOVE_WITHIN_MS = 300_000;
-
 /** After this time, a notice names the mount. */
 const SLOW_MS = 2000;
 
@@ -64,11 +61,12 @@ export async function createOwnMount(context, kind, type, settings = {}) {
 /** @param {MountContext} context @param {'mounts' | 'auth'} kind @param {string} path */
 async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
-  // At once after a Ctrl-C, because a second Ctrl-C ends the program and leaves the mount.
+  // At once after a Ctrl-C, as the second ends the wait and may leave the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
-  const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}.`;
-  const removed = client.remove(`sys/${kind}/${path}`, REMOVE_WITHIN_MS);
-  await orReportLeftover(removed, 'mount_left_behind', mount, remedy).finally(() => clearTimeout(slow));
+  const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
+  await orReportLeftover(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(
+    () => clearTimeout(slow),
+  );
 }
 
 /** @param {Promise<unknown>} removed @param {string} code @param {string} item of the error @param {string} remedy */

@@ -22,6 +22,16 @@ import {
 
 const server = devServer();
 
+/** @type {import('node:http').RequestListener} */
+function forward(from, to) {
+  const forwarded = request(`${server.url}${from.url}`, { method: from.method, headers: from.headers });
+  forwarded.on('response', (response) => {
+    to.writeHead(Number(response.statusCode), response.headers);
+    response.pipe(to);
+  });
+  from.pipe(forwarded);
+}
+
 /** Longer than anybody waits: a run that is not interrupted is found out. */
 const LONG = ['--duration', '10m'];
 
@@ -109,35 +119,101 @@ describe('a target that never responds', { concurrency: 2 }, () => {
   });
 });
 
-test('a removal that the target never confirms: the second Ctrl-C ends the wait, and everything is reported', async (t) => {
-  const removed = deferred();
-  const url = await serve(t, (from, to) => {
-    if (from.method === 'DELETE') return void removed.resolve();
-    const forwarded = request(`${server.url}${from.url}`, { method: from.method, headers: from.headers });
-    forwarded.on('response', (response) => {
-      to.writeHead(Number(response.statusCode), response.headers);
-      response.pipe(to);
+describe('a removal that the target does not confirm', { concurrency: 2 }, () => {
+  /** @param {TestContext} t @param {(cli: ReturnType<typeof startCli>, confirm: () => void) => Promise<void>} act once it is requested */
+  async function stallRemoval(t, act, duration = LONG) {
+    const [removed, confirmed] = [deferred(), deferred()];
+    const url = await serve(t, async (from, to) => {
+      if (from.method === 'DELETE') {
+        removed.resolve();
+        await confirmed.promise;
+      }
+      forward(from, to);
     });
-    from.pipe(forwarded);
+    const file = scratch(t)('r.json');
+    const load = ['--rate', '50/s', ...duration, '--format', 'json', '--out', file];
+    const cli = startCli(['kv-write', '--url', url, ...load], { env: environmentOf(server) });
+    if (duration === LONG) {
+      await cli.shows(/^\d+ s\//m);
+      cli.kill('SIGINT');
+    }
+    await removed.promise;
+    await cli.prints(/^}$/m);
+    const written = readFileSync(file, 'utf8');
+    // While standard output is written, a signal ends the process.
+    await sleep(500);
+    await act(cli, confirmed.resolve);
+    const ended = await cli.ended;
+    assertNoStack(ended.stderr);
+    assert.deepEqual(rightResult(written), rightResult(ended.stdout));
+    return { ...ended, stderr: ended.stderr.replace(/\s+/g, ' ') };
+  }
+
+  test('the report comes first, and the second Ctrl-C ends the wait', async (t) => {
+    const { code, stderr } = await stallRemoval(t, async (cli) => void cli.kill('SIGINT'));
+    assert.equal(code, 130, stderr);
+    assert.match(
+      stderr,
+      /Left behind: the secrets engine (vault-pki-load-kv-\w+), .* Remove it with vault secrets disable \1, or with vault-pki-load teardown/,
+    );
   });
-  const file = scratch(t)('r.json');
-  const load = ['--rate', '50/s', ...LONG, '--format', 'json', '--out', file];
-  const cli = startCli(['kv-write', '--url', url, ...load], { env: environmentOf(server) });
-  await cli.shows(/^\d+ s\//m);
+
+  test('without a signal, the report also comes first; the program ends once it is confirmed', async (t) => {
+    const { code, stderr } = await stallRemoval(t, async (_, confirm) => confirm(), ['--duration', '1s']);
+    assert.ok(code === 0 || code === 98, stderr);
+    assert.doesNotMatch(stderr, /Left behind/);
+  });
+
+  test('after the report, the first signal is acknowledged and the second ends the wait', async (t) => {
+    const act = async (/** @type {ReturnType<typeof startCli>} */ cli) => {
+      cli.kill('SIGINT');
+      await cli.shows(/Removing what the tool created\. Press\s+Ctrl-C\s+again\s+to\s+stop\s+waiting/);
+      cli.kill('SIGINT');
+    };
+    const { code, stderr } = await stallRemoval(t, act, ['--duration', '1s']);
+    assert.ok(code === 0 || code === 98, stderr);
+    assert.match(stderr, /Left behind: the secrets engine/);
+  });
+});
+
+test('responses that take longer to check than to send: the second Ctrl-C reports the rest as unchecked', async (t) => {
+  const body = `{"data":{"x":[${'[],'.repeat(340_000)}[]]}}`;
+  const [enough, issued] = [deferred(), { count: 0 }];
+  const url = await serve(t, (from, to) => {
+    if (!from.url?.includes('/issue/')) return forward(from, to);
+    if (++issued.count === 300) enough.resolve();
+    to.setHeader('content-type', 'application/json').end(body);
+  });
+  const load = ['--rate', '60/s', ...LONG, '--format', 'json'];
+  const cli = startCli(['issue', ...EC, '--url', url, ...load], { env: environmentOf(server) });
+  await enough.promise;
   cli.kill('SIGINT');
-  await removed.promise;
+  await cli.shows(/Interrupted: waiting/);
   cli.kill('SIGINT');
   const { code, stdout, stderr } = await cli.ended;
   assert.equal(code, 130, stderr);
-  assertNoStack(stderr);
-  assert.match(
-    stderr.replace(/\s+/g, ' '),
-    /Left behind: the secrets engine vault-pki-load-kv-\w+, .* Remove it with vault secrets disable vault-pki-load-kv/,
-  );
-  assert.deepEqual(rightResult(readFileSync(file, 'utf8')), rightResult(stdout));
+  const { outcomes, totals } = rightResult(stdout);
+  assert.ok(outcomes.no_certificate > 0 && outcomes.unchecked > 0, JSON.stringify(outcomes));
+  assert.ok(totals.sent >= 295, `${totals.sent} sent`);
 });
 
 describe('before the first request', () => {
+  test('while it creates a mount, which it may leave behind', async (t) => {
+    const mounting = deferred();
+    const url = await serve(t, (from, to) => {
+      if (from.method !== 'POST' || !from.url?.startsWith('/v1/sys/mounts/')) forward(from, to);
+      else mounting.resolve();
+    });
+    const cli = startCli(['kv-write', '--url', url, '--timeout', '1h'], { env: environmentOf(server) });
+    await mounting.promise;
+    cli.kill('SIGINT');
+    const { code, stdout, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.equal(stdout, '');
+    assert.match(stderr, /Left behind: the secrets engine vault-pki-load-kv-/);
+    assertNoStack(stderr);
+  });
+
   test('while creating CSRs: one line, exit code 130, no file', async (t) => {
     const file = scratch(t)('r.json');
     const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];

@@ -1,12 +1,13 @@
-/** Pipes as `--out`: without a reader, with one that reads nothing, with one that comes later. */
+/** Pipes as `--out`: without a reader, with one that reads nothing, with one that comes later. A summary file that is replaced. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync, rmSync, symlinkSync } from 'node:fs';
+import fs, { closeSync, constants, openSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeDevice } from '../../src/cli/output.js';
+import { writeDevice, writeReports } from '../../src/cli/output.js';
 import { plantLink } from '../common/plant-link.js';
+import { sampleResult } from '../result/sample.js';
 import { scratch } from './support.js';
 
 /** @import { TestContext } from 'node:test' */
@@ -17,6 +18,25 @@ function makePipe(t) {
   execFileSync('mkfifo', [path]);
   return path;
 }
+
+test('a link that replaces the summary file while it is opened is not followed', async (t) => {
+  const file = scratch(t)('summary.md', '# x\n');
+  const victim = scratch(t)('victim', 'untouched');
+  t.mock.method(process.stdout, 'write', () => true);
+  const { lstatSync } = fs;
+  t.mock.method(fs, 'lstatSync', (/** @type {any[]} */ ...[path, options]) => {
+    const stats = lstatSync(path, options);
+    if (path === file && stats.isFile()) {
+      unlinkSync(file);
+      symlinkSync(victim, file);
+    }
+    return stats;
+  });
+  const outputs = { out: [], format: 'text', summary: file };
+  const [failure] = await writeReports(sampleResult([]), outputs);
+  assert.equal(Object(failure).code, 'cannot_write');
+  assert.equal(await readFile(victim, 'utf8'), 'untouched');
+});
 
 describe('a pipe', () => {
   test('without a reader times out', async (t) => {

@@ -109,6 +109,21 @@ describe('interruptible', () => {
       assert.deepEqual(vault.calls, []);
     });
 
+    test(`after a stop, waits ${isChange ? '5 s' : 'no more'}: ${what}`, async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      t.mock.method(process.stderr, 'write', () => true);
+      const stop = new AbortController();
+      const silent = /** @type {any} */ (
+        Object.fromEntries(
+          ['health', 'read', 'list', 'write', 'remove'].map((name) => [name, () => new Promise(() => {})]),
+        )
+      );
+      const asked = ask(interruptible(silent, stop.signal));
+      stop.abort();
+      if (isChange) t.mock.timers.tick(5000);
+      await assert.rejects(asked, { code: isChange ? 'cut_off' : 'interrupted', exitCode: 130 });
+    });
+
     test(`reports a long wait, ${isChange ? 'even after a stop, until cut off' : 'until a stop'}: ${what}`, async (t) => {
       t.mock.timers.enable({ apis: ['setTimeout'] });
       /** @type {string[]} */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onInterrupt } from '../../src/cli/process.js';
+import { startCli } from './support.js';
 
 function stage() {
   /** @type {string[]} */
@@ -104,4 +106,14 @@ test('the first prints the message of the work', () => {
   process.emit('SIGINT', 'SIGINT');
   assert.deepEqual(said, ['Ended.']);
   interrupt.release();
+});
+
+test('SIGUSR1 does not open the debugger of Node.js', async () => {
+  const { prints, kill, ended } = startCli(['dev', '--port', '0']);
+  await prints(/VAULT_ADDR/);
+  kill('SIGUSR1');
+  // Node.js would report the debugger on another thread.
+  await sleep(300);
+  kill('SIGTERM');
+  assert.doesNotMatch((await ended).stderr, /Debugger/);
 });

@@ -17,6 +17,15 @@ test('a later signal is aborted this long after the first, or never', (t) => {
   assert.deepEqual(aborted(), [true, false]);
 });
 
+test('a later signal counts from now if the first is already aborted', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { signal } = delayedSignal(AbortSignal.abort(), 5000);
+  t.mock.timers.tick(4999);
+  assert.equal(signal.aborted, false);
+  t.mock.timers.tick(1);
+  assert.equal(signal.aborted, true);
+});
+
 test('a later signal that is no longer needed leaves no listener, as many runs share the first', () => {
   const first = new AbortController();
   for (let run = 0; run < 20; run++) delayedSignal(first.signal, 5000).close();

@@ -59,7 +59,7 @@ describe('transit', () => {
       const { json: signed } = await ask(server, 'POST', `tr/sign/s-${type}`, { input: plaintext });
       const { signature } = signed.data;
       const bytes = /** @type {Buffer} */ (bytesOf(signature));
-      assert.equal(isSignature(Buffer.from('a text'), bytes, key.data.keys[1].public_key), true);
+      assert.equal(isSignature(Buffer.from('a text'), bytes, key.data.keys[1].public_key, type), true);
       const valid = async (/** @type {string} */ input) =>
         (await ask(server, 'POST', `tr/verify/s-${type}`, { input, signature })).json.data.valid;
       assert.equal(await valid(plaintext), true);

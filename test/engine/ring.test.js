@@ -112,6 +112,23 @@ describe('the sample ring', () => {
     assert.ok(kept.every(({ index, body }) => body?.every((byte) => byte === index)));
   });
 
+  test('after skipBodies, samples still come, also those already in the ring, but without bodies', () => {
+    const { writer, seen, take } = setUp();
+    const body = Buffer.alloc(3 << 20);
+    for (let round = 0; round < 6; round++) {
+      body.fill(round);
+      writer.add(sample({ index: 2 * round, body }));
+      if (round === 3) writer.skipBodies();
+      // The same bytes take no space.
+      writer.add(sample({ index: 2 * round + 1, body }));
+      take();
+    }
+    assert.deepEqual(
+      seen.map(({ index, body: kept }) => [index, kept?.[0] ?? null]),
+      Array.from({ length: 12 }, (_, i) => [i, i < 6 ? Math.floor(i / 2) : null]),
+    );
+  });
+
   test('a slow reader loses nothing, and the watermark waits for it', () => {
     const { writer, reader } = setUp();
     const count = 100_000;

@@ -29,6 +29,7 @@ const extended = (
 const otherIssuer = entry(1, der(0x30, extension('2.5.29.29', false, bytesOf('3000'))));
 const usage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
 const signCrls = rsaCa.issue('crls', { extensions: [usage('03020106')] });
+const past = rsaCa.issue('past', { inDays: -2, days: -1 });
 const signNone = rsaCa.issue('none', { extensions: [usage('03020204')] });
 
 /** @type {[string, Buffer, string, typeof ca?][]} what, body, outcome, issuer other than the EC CA */
@@ -59,6 +60,7 @@ const ROWS = [
   ['an issuer that may only sign certificates', crlByHand(signNone), 'issuer_key_usage', signNone],
   ['an RSA exponent that is too large', crlByHand(slow), 'rsa_exponent_too_large', slow],
   ['a CRL from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
+  ['an expired issuer', crlByHand(past), 'expired', past],
   ['a CRL from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
 ];
 

@@ -44,6 +44,12 @@ const ROWS = [
   ['data that is a list', { data: [] }, 'no_certificate'],
   ['a certificate that is a number', but({ certificate: 5 }), 'no_certificate'],
   ['a truncated certificate', but({ certificate: leaf.pem.slice(0, 300) }), 'certificate_unreadable'],
+  ['a key before the certificate', but({ certificate: leaf.keyPem + leaf.pem }), 'certificate_unreadable'],
+  ['a key behind the certificate', but({ certificate: leaf.pem + leaf.keyPem }), 'certificate_unreadable'],
+  ['an object of errors', { errors: { a: 1 }, data: right }, 'error_body'],
+  ['a text as errors', { errors: 'x', data: right }, 'error_body'],
+  ['no errors', { errors: [], data: right }, 'issued'],
+  ['null as errors', { errors: null, data: right }, 'issued'],
   ['no issuing CA', but({ issuing_ca: null }), 'no_issuing_ca'],
   ['another issuing CA', but({ issuing_ca: stranger.ca.pem }), 'wrong_issuer'],
   ['another key', but({ private_key: ca.issue('other').keyPem }), 'key_mismatch'],
@@ -93,7 +99,7 @@ test('issue: exact bytes, names by index, each serial once, HTTP errors as refus
 
 test('issue: --keep passes on serial and certificate, and nothing else of the response', () => {
   const { keyPem, pem, serial } = leaf;
-  const planted = but({ certificate: `${keyPem}\n${pem}\n${keyPem}`, other: keyPem });
+  const planted = but({ certificate: `\n${pem}\n`, other: keyPem });
   const { kept, outcome } = open({ keep: 'x' })(200, bytes(planted), 3);
   assert.equal(outcome, 'issued');
   assert.deepEqual(kept, { serial: serialHex(serial), certificate: pem.trim() });

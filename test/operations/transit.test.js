@@ -120,19 +120,22 @@ test('an RSA ciphertext is as long as the modulus', () => {
 describe('signatures', () => {
   const data = Buffer.from('text');
   const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_MAX_SIGN };
-  for (const [name, pair, more] of /** @type {const} */ ([
-    ['P-256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {}],
-    ['P-384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), {}],
-    ['P-521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}],
-    ['RSA', generateKeyPairSync('rsa', { modulusLength: 2048 }), pss],
+  for (const [type, pair, more, others] of /** @type {const} */ ([
+    ['ecdsa-p256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {}, ['ed25519', 'rsa-2048']],
+    ['ecdsa-p384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), {}, ['rsa-2048']],
+    ['ecdsa-p521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}, ['rsa-2048']],
+    ['rsa-2048', generateKeyPairSync('rsa', { modulusLength: 2048 }), pss, ['rsa-3072', 'ed25519']],
   ])) {
-    test(`${name}: valid ones verify, others do not`, () => {
+    test(`${type}: valid ones verify, others do not`, () => {
       const pem = String(pair.publicKey.export({ type: 'spki', format: 'pem' }));
       const right = sign('sha256', data, { key: pair.privateKey, ...more });
-      assert.equal(isSignature(data, right, pem), true);
-      assert.equal(isSignature(Buffer.from('texT'), right, pem), false);
-      assert.equal(isSignature(data, right.subarray(1), pem), false);
-      assert.equal(isSignature(data, sign('sha512', data, { key: pair.privateKey, ...more }), pem), false);
+      assert.equal(isSignature(data, right, pem, type), true);
+      for (const other of others)
+        assert.equal(isSignature(data, right, pem, other), false, `of an ${other} key`);
+      assert.equal(isSignature(Buffer.from('texT'), right, pem, type), false);
+      assert.equal(isSignature(data, right.subarray(1), pem, type), false);
+      const sha512 = sign('sha512', data, { key: pair.privateKey, ...more });
+      assert.equal(isSignature(data, sha512, pem, type), false);
     });
   }
   test('RSA: one without its leading zero is bad', () => {
@@ -140,18 +143,27 @@ describe('signatures', () => {
     const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));
     let right = Buffer.from([1]);
     while (right[0] !== 0) right = sign('sha256', data, { key: privateKey, ...pss });
-    assert.equal(isSignature(data, right, pem), true);
-    assert.equal(isSignature(data, right.subarray(1), pem), false);
+    assert.equal(isSignature(data, right, pem, 'rsa-1024'), true);
+    assert.equal(isSignature(data, right.subarray(1), pem, 'rsa-1024'), false);
   });
   test('an invalid public key makes every signature bad', () => {
-    assert.equal(isSignature(data, Buffer.alloc(64), 'undefined'), false);
-    assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----'), false);
+    assert.equal(isSignature(data, Buffer.alloc(64), 'undefined', 'ed25519'), false);
+    assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----', 'rsa-2048'), false);
   });
 });
 
 test("Vault's text formats", () => {
-  assert.deepEqual(bytesOf('vault:v12:aGk='), Buffer.from('hi'));
-  for (const none of ['vault:v1:', 'vault:v:aGk=', 'aGk=', 'vault:v1:a k=', 5, undefined, null]) {
+  assert.deepEqual(bytesOf('vault:v1:aGk='), Buffer.from('hi'));
+  for (const none of [
+    'vault:v12:aGk=',
+    'vault:v1:',
+    'vault:v:aGk=',
+    'aGk=',
+    'vault:v1:a k=',
+    5,
+    undefined,
+    null,
+  ]) {
     assert.equal(bytesOf(none), null, String(none));
   }
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -127,6 +128,8 @@ const DAMAGED = {
   '2.5.29.37': ['3000', '3003 020101'],
   '1.3.6.1.5.5.7.1.1': ['0500'],
 };
+const AKI = '2.5.29.35';
+const keyId = createHash('sha1').update(ca.ca.spki).digest('hex');
 /** @param {string} id @param {string} hex */
 const extended = (id, hex) => ({
   ...of(
@@ -143,6 +146,25 @@ const ROWS = [
   ['a number', 'no_certificate', { certificatePem: 5 }],
   ['no PEM', 'certificate_unreadable', { certificatePem: 'hello' }],
   ['cut PEM', 'certificate_unreadable', { certificatePem: leaf.pem.slice(0, 400) }],
+  ['two certificates', 'certificate_unreadable', { certificatePem: leaf.pem + leaf.pem }],
+  ['a text before PEM', 'certificate_unreadable', { certificatePem: `x\n${leaf.pem}` }],
+  [
+    'PEM with white space around it and CRLF',
+    null,
+    { certificatePem: ` ${leaf.pem.replaceAll('\n', '\r\n')} ` },
+  ],
+  ...[
+    ['a sign that is not base64', (/** @type {string} */ pem) => pem.replace('MII', 'M!II')],
+    ['base64url', (/** @type {string} */ pem) => pem.replace(/\n(.*)\n-----END/, '\n_$1\n-----END')],
+    [
+      'a text after the padding',
+      (/** @type {string} */ pem) => pem.replace('\n-----END', '=\nMAA=\n-----END'),
+    ],
+  ].map(([name, change]) =>
+    row(`PEM with ${name}`, 'certificate_unreadable', {
+      certificatePem: /** @type {(pem: string) => string} */ (change)(leaf.pem),
+    }),
+  ),
   ['cut DER', 'certificate_unreadable', { certificatePem: toPem(leaf.der.subarray(0, 400)) }],
   ['a private key', 'certificate_unreadable', { certificatePem: leaf.keyPem }],
   ['another algorithm outside', 'certificate_unreadable', { certificatePem: otherAlgorithm }],
@@ -154,6 +176,8 @@ const ROWS = [
   ['a damaged CA', 'issuing_ca_unreadable', { issuingCaPem: toPem(ca.ca.der.subarray(0, 300)) }],
   ['another CA', 'wrong_issuer', { issuingCaPem: stranger.ca.pem }],
   ['a certificate of another CA', 'wrong_issuer', of(stranger.issue(CN))],
+  ['the key identifier of the CA', null, extended(AKI, `3016 8014 ${keyId}`)],
+  ['the key identifier of another CA', 'wrong_issuer', extended(AKI, `3016 8014 ${'00'.repeat(20)}`)],
   ['a CA of the same name and another key', 'bad_signature', { issuingCaPem: ecCa.ca.pem }],
   ['a damaged signature', 'bad_signature', { certificatePem: toPem(damaged) }],
   ['an unknown algorithm', 'unsupported_signature_algorithm', { certificatePem: unsupported }],
@@ -228,12 +252,17 @@ const ROWS = [
   ['an address that was not requested', 'extra_sans', asked({ ipSans: IPS.slice(1) })],
   ['an e-mail address that was not requested', 'extra_sans', asked({ altNames: ALT.slice(0, 3) })],
   ['an e-mail address as a DNS name', 'wrong_sans', named(text(0x82, 'a@b.c'), { altNames: ['a@b.c'] })],
+  [
+    'an IPv4-mapped address in 16 octets, which clients do not match',
+    'wrong_sans',
+    named(der(0x87, bytesOf(`${'00'.repeat(10)}ffff0a000001`)), { ipSans: ['10.0.0.1'] }),
+  ],
   ['a URI', 'extra_sans', named(text(0x86, 'https://example.com/'))],
   ['a registered ID', 'extra_sans', named(der(0x88, bytesOf('2a03')))],
   ...Object.entries(DAMAGED).flatMap(([id, values]) =>
     values.map((hex) => row(`${id} is ${hex}`, 'certificate_unreadable', extended(id, hex))),
   ),
-  ['well-formed extensions', null, extended('2.5.29.35', '3009 8001 01 8204 01020304')],
+  ['a key identifier without that of the CA', null, extended(AKI, '3006 8204 01020304')],
   [
     'a serial number in an array',
     'serial_mismatch',

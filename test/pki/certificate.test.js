@@ -6,7 +6,7 @@ import { assertIssued, readCertificates } from '../../src/pki/certificate.js';
 import { ocspUrls } from '../../src/pki/certificate-der.js';
 import { createCsr } from '../../src/pki/csr.js';
 import { DerReader } from '../../src/pki/der.js';
-import { encodePem, parseSerial, pemBlocks, serialHex } from '../../src/pki/text.js';
+import { decodeBody, decodePem, encodePem, parseSerial, pemBlocks, serialHex } from '../../src/pki/text.js';
 import { crlByHand } from './crl-maker.js';
 import { der, extension, oid } from './ocsp-builder.js';
 import { TestCa } from './test-ca.js';
@@ -110,6 +110,16 @@ test('PEM is read in linear time, whatever is missing', () => {
     const short = measureMs(100_000);
     assert.ok(measureMs(1_600_000) < 100 * Math.max(short, 1), line);
   }
+});
+
+test('PEM with white space and no base64 is rejected in linear time', () => {
+  const spaces = ' '.repeat(100_000);
+  const { user } = process.cpuUsage();
+  assert.equal(decodeBody(`${spaces}!`), null);
+  for (const text of [`BEGIN X-----${spaces}!`, `BEGIN X-----AAAA-----END X-----${spaces}!`, spaces])
+    assert.equal(decodePem(`-----${text}`, /^X$/), null);
+  const ms = (process.cpuUsage().user - user) / 1000;
+  assert.ok(ms < 1000, `${ms} ms; quadratic time takes 5 s`);
 });
 
 test('any file content throws only a PkiLoadError', () => {

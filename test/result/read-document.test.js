@@ -203,3 +203,17 @@ describe('rejects', () => {
     await assert.rejects(readResults([path]), refusal('not_a_result', /set\.json is not the result of/));
   });
 });
+
+test('standard input is refused at its limit, before its parts are joined', async (t) => {
+  const chunk = Buffer.alloc(64 * 2 ** 20);
+  let chunks = 0;
+  async function* zeros() {
+    for (; chunks < 100; chunks++) yield chunk;
+  }
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin');
+  Object.defineProperty(process, 'stdin', { value: zeros(), configurable: true });
+  t.after(() => Object.defineProperty(process, 'stdin', Object(stdin)));
+  t.mock.method(Buffer, 'concat', () => assert.fail('joined'));
+  await assert.rejects(readDocument('-'), { code: 'bad_document', message: /input is larger than 400 MiB/ });
+  assert.equal(chunks, 6);
+});

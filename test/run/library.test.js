@@ -66,6 +66,28 @@ test('a plan can be run again; it is not changed, and no listener is left on the
   for (const one of [signal, cutOff]) assert.deepEqual(getEventListeners(one, 'abort'), []);
 });
 
+test('the caller may take over the clean-up: the result does not wait for it', async (t) => {
+  const proxy = await startFaultProxy(server.url);
+  t.after(proxy.close);
+  proxy.aim(({ method }) => method === 'DELETE');
+  proxy.inject('silent');
+  const stop = new AbortController();
+  let closing = Promise.resolve();
+  const result = await runChecked(
+    await planOf('kv-write', { url: proxy.url, requests: 5, role: undefined }),
+    {
+      token: server.token,
+      cutOff: stop.signal,
+      onClosing: (promise) => {
+        closing = promise.then(() => {});
+      },
+    },
+  );
+  assert.equal(result.totals.succeeded, 5);
+  stop.abort();
+  await closing;
+});
+
 for (const [operation, passed, success] of /** @type {const} */ ([
   ['issue', 5, 'issued'],
   // One more: the certificate that it asks about.

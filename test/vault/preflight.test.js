@@ -7,12 +7,14 @@ import { redactToken } from '../../src/common/sanitize.js';
 import { createDevServer } from '../../src/dev/server.js';
 import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
 import { revoke } from '../../src/operations/revoke.js';
-import { encodePem } from '../../src/pki/text.js';
+import { parseCertificate } from '../../src/pki/certificate-der.js';
+import { encodePem, serialHex } from '../../src/pki/text.js';
 import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
 import { planOf } from '../operations/calls-support.js';
+import { altNames, EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
 /**
  * A client with fixed responses: data by path, or a status and Vault's errors.
@@ -329,8 +331,26 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
+  test('a CA that expires in month 99', async () => {
+    const text = new X509Certificate(certificate).raw.toString('latin1');
+    const dates = /(\d{12}Z.{2}(?:\d\d){1,2})\d\d(\d{8}Z)/s;
+    assert.match(text, dates);
+    const odd = text.replace(dates, (_, before, after) => `${before}99${after}`);
+    const pem = encodePem('CERTIFICATE', Buffer.from(odd, 'latin1'));
+    assert.equal(
+      await check(replace(answersOf(), ['pki/cert/ca', 'data', 'certificate'], pem)),
+      'ca_unreadable',
+    );
+  });
+
   test('a pool of certificates keeps only the texts that it needs, and rejects long ones', async () => {
-    const issued = { serial_number: '01:02', certificate, issuing_ca: certificate };
+    const pki = new TestCa();
+    const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
+    const issued = {
+      serial_number: serialHex(leaf.serial),
+      certificate: leaf.pem,
+      issuing_ca: pki.ca.pem,
+    };
     const issueAll = (/** @type {object} */ changes, mustStore = true) => {
       const client = fakeClient(answersOf(), { status: 200, json: health });
       const write = async (/** @type {string} */ path) =>
@@ -357,6 +377,34 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     assert.deepEqual(await lengthsOf(false), [both, [true, false], [true, false]]);
     for (const name of Object.keys(issued))
       await assert.rejects(issueAll({ [name]: 'x'.repeat(1_000_000) }), { code: 'not_issued' });
+    const bad = {
+      serial_number: '01',
+      certificate: leaf.pem.replace('MII', 'M-II'),
+      issuing_ca: certificate,
+    };
+    for (const [name, value] of Object.entries(bad))
+      await assert.rejects(issueAll({ [name]: value }), {
+        ...{ code: 'not_issued', exitCode: 2 },
+        message:
+          /^The response of https:\/\/vault\.test:8200 to issue\/r is not the requested certificate: The /,
+      });
+  });
+
+  test('a CA certificate that has expired, has no valid time, or is none', async () => {
+    const ca = new TestCa({ name: 'CA' });
+    const fine = ca.issue('fine', { extensions: [EXTENSIONS.ca] });
+    const end = new Date(parseCertificate(fine.der).notAfter).toISOString().replace(/\..*|\D/g, '');
+    const timeless = Buffer.from(fine.der);
+    timeless.write('x', timeless.indexOf(end));
+    for (const [der, code] of /** @type {const} */ ([
+      [fine.der, 'passed'],
+      [ca.issue('past', { extensions: [EXTENSIONS.ca], inDays: -2, days: -1 }).der, 'ca_expired'],
+      [timeless, 'ca_expired'],
+      [ca.issue('leaf').der, 'not_a_ca'],
+    ])) {
+      const pem = encodePem('CERTIFICATE', der);
+      assert.equal(await check(replace(answersOf(), ['pki/cert/ca', 'data', 'certificate'], pem)), code);
+    }
   });
 
   test('every field of sys/health', async () => {
@@ -445,6 +493,15 @@ describe('checkRole', () => {
       else await assert.rejects(asked, { code });
     });
   }
+});
+
+test('a type of key that is long is cut in messages', async () => {
+  const long = 'x'.repeat(90_000);
+  const client = fakeClient({ 'pki/roles/r': { data: { allow_any_name: true, key_type: long } } });
+  const request = /** @type {const} */ ({ mount: 'pki', role: 'r', commonName: 'a.b', operation: 'sign' });
+  const isShort = (/** @type {PkiLoadError} */ { message }) =>
+    message.includes('xxx') && message.length < 500;
+  await assert.rejects(checkRole(client, { ...request, keyType: 'ec', keyBits: 256 }), isShort);
 });
 
 describe('describeFootprint', () => {

@@ -4,7 +4,7 @@ import { isTime } from '../../common/json.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayNotWrite } from '../../vault/check-role.js';
-import { mayHaveRun } from '../../vault/client.js';
+import { mayHaveRun, textOf } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
 /** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
@@ -120,8 +120,8 @@ async function issue(client, { target: { mount }, role, cn, ttlMs }) {
 /** @param {Record<string, any>} data */
 function readIssued(data) {
   const names = { leaf: 'the certificate that was issued', issuer: 'its issuing_ca' };
-  const [leaf] = readCertificates(Buffer.from(String(data.certificate)), names.leaf);
-  const [issuer] = readCertificates(Buffer.from(String(data.issuing_ca)), names.issuer);
+  const [leaf] = readCertificates(Buffer.from(textOf(data.certificate)), names.leaf);
+  const [issuer] = readCertificates(Buffer.from(textOf(data.issuing_ca)), names.issuer);
   assertIssued(leaf, issuer, names);
   return { leaf, issuer };
 }

@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { parseJson } from '../../common/json.js';
-import { interruptedError, pauseFor } from '../../common/stop.js';
+import { delayedSignal, interruptedError, LAST_CALLS_MS, pauseFor, rejectOnStop } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
 import { loadTls } from '../../http/tls.js';
@@ -31,7 +31,7 @@ import { createNode } from './watch.js';
 /** @typedef {{type: 'notice' | 'warning', text: string} | {type: 'progress', label: string, done: number, total: number}} PropagationEvent */
 /**
  * `token`: a secret; `signal`: issues no more certificates, stops waiting and reports; `cutOff` also aborts
- * requests in flight; `command`: the command line, for the result; no secrets
+ * requests in flight, as does `signal` after 5 s; `command`: the command line, for the result; no secrets
  * @typedef {{token?: string | null, signal?: AbortSignal, cutOff?: AbortSignal, command?: string,
  *   onEvent?: (event: PropagationEvent) => void}} PropagationOptions
  */
@@ -66,6 +66,8 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   let renewal = { stop() {} };
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
+    // The preparation may go on for a while after a stop.
+    if (stop.aborted) return;
     renewal.stop();
     renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
   };
@@ -73,10 +75,10 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   let nodes = [];
   const closeAll = () =>
     Promise.all([...nodes.map((node) => node.responder), ...clients].map((connection) => connection.close()));
-  cutOff?.addEventListener('abort', closeAll, { once: true });
+  const tooLate = delayedSignal(stop, LAST_CALLS_MS);
+  for (const end of [cutOff, tooLate.signal]) end?.addEventListener('abort', closeAll, { once: true });
   try {
-    const found = await prepare({ plan, client, tls, keepAlive, warn });
-    if (stop.aborted) throw interruptedError();
+    const found = await rejectOnStop(prepare({ plan, client, tls, keepAlive, warn, stop }), stop);
     nodes = found.nodes.map((node) =>
       createNode(createResponder({ url: node.url, mount, namespace, tls, timeoutMs, clock: CLOCK })),
     );
@@ -89,6 +91,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
     const rows = await followAll(run, clients, onEvent);
     const text = describeLeft([first, ...rows]);
     if (text !== '') onEvent({ type: 'notice', text });
+    if (rows.length === 0) throw interruptedError('Interrupted before the first certificate.');
     return conclude({
       ...{ plan, command, startedAt, found, watched: nodes, lag, rows },
       durationSeconds: (CLOCK.now() - fromMs) / 1000,
@@ -97,6 +100,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
     });
   } finally {
     cutOff?.removeEventListener('abort', closeAll);
+    tooLate.close();
     renewal.stop();
     await closeAll();
     await client.close();
@@ -139,7 +143,7 @@ export function describeLeft(rows) {
 /** @typedef {Pick<Propagation['nodes'][number], 'url' | 'version' | 'state'>} NodeFacts */
 /** @typedef {Propagation['crl']} CrlFacts */
 /** @typedef {{plan: PropagationPlan, client: VaultClient, tls: Tls, keepAlive: (everyMs: number) => void,
- *   warn: (text: string) => void}} Context */
+ *   warn: (text: string) => void, stop: AbortSignal}} Context */
 
 /** Node states by HTTP status of sys/health. @type {Record<number, NodeFacts['state']>} */
 const STATES = { 200: 'active', 429: 'standby', 473: 'performance standby' };
@@ -179,11 +183,12 @@ export async function prepare(context) {
 }
 
 /** @param {{url: string, name: string}} node @param {Context} context @returns {Promise<NodeFacts>} */
-async function readNode({ url, name }, { plan: { timeoutMs }, tls }) {
+async function readNode({ url, name }, { plan: { timeoutMs }, tls, stop }) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
   const requester = createRequester({ origin, tls, timeoutMs, named: name });
   try {
-    const { status, body } = await requester.request({ path: `${basePath}/v1/sys/health` });
+    const response = requester.request({ path: `${basePath}/v1/sys/health` });
+    const { status, body } = await rejectOnStop(response, stop);
     const { sealed, initialized, version } = parseJson(body) ?? {};
     if (sealed === true || initialized === false) {
       const message = `The node ${url} is ${sealed === true ? 'sealed' : 'not initialised'}.`;

@@ -38,7 +38,8 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
     const plan = planOfRun(steps[step].plan, number);
     if (previous !== null && !stop.aborted) {
       await context.between(previous);
-      await Promise.all([pauseFor(pauseMs, stop), waitUnlessStopped(live.next(plan), stop)]);
+      await waitUnlessStopped(live.next(plan), stop);
+      await pauseFor(pauseMs, stop);
     }
     if (stop.aborted) return ended(true);
     const which = repeat === 1 ? '' : `, repeat ${number + 1} of ${repeat}`;

@@ -1,5 +1,6 @@
 /** `setup` of a scenario: creates a setup on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
+import { delayedSignal, REMOVALS_MS } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
@@ -65,9 +66,9 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     }
   }
 
-  /** @param {SetupTarget} place */
-  async function tearDownAt({ url, connect: open, remove }) {
-    const client = interruptible(open(), new AbortController().signal);
+  /** @param {SetupTarget} place @param {AbortSignal} tooLate */
+  async function tearDownAt({ url, connect: open, remove }, tooLate) {
+    const client = interruptible(open(), tooLate);
     try {
       const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`));
       if (!isGone) warn(`Not all of the setup ${name} at ${url} could be removed. To remove it: ${remove}`);
@@ -100,13 +101,15 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
       const ours = keep ? [] : places.filter(isOurs);
       return ours.map(({ url, remove }) => `The setup ${name} is left at ${url}. To remove it: ${remove}`);
     },
-    /** Warns of failures, never throws. */
-    async tearDown() {
+    /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s */
+    async tearDown(stop) {
+      const tooLate = delayedSignal(stop, REMOVALS_MS);
       for (const place of places.filter(isOurs)) {
         if (keep) log(`Left the setup ${name} at ${place.url} (keep).`);
-        else await tearDownAt(place);
+        else await tearDownAt(place, tooLate.signal);
         place.report = null;
       }
+      tooLate.close();
     },
   };
 }

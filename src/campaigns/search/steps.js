@@ -1,5 +1,5 @@
 /** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
-import { interruptedError, pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js';
+import { pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
@@ -31,31 +31,13 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   let waitForRecovery = null;
   /** Target of the previous step, if each step prepares its own. @type {ProbeTarget | null} */
   let last = null;
-  /** Clean-up of a step; after a stop the report does not wait for it. */
+  /** Clean-up of a step; after a stop the report does not wait for it. @type {Promise<unknown>} */
   let closing = Promise.resolve();
-
-  /** @param {Promise<void>} closed */
-  async function closeUnlessStopped(closed) {
+  const onClosing = (/** @type {Promise<unknown>} */ closed) => {
     closing = closed;
     closing.catch(() => {});
-    await waitUnlessStopped(closing, stop);
-  }
-
-  /** @param {Plan} stepPlan @returns {Promise<Prepared>} */
-  async function prepare(stepPlan) {
-    if (stop.aborted) throw interruptedError();
-    const preparing = prepareRun(stepPlan, { token, mayReach, signal: stop, cutOff, onEvent });
-    try {
-      return await rejectOnStop(preparing, stop);
-    } catch (error) {
-      if (!stop.aborted) throw error;
-      // An interrupted preparation has already cleaned up.
-      const onFailure = (/** @type {any} */ thrown) =>
-        thrown.code === 'interrupted' ? undefined : Promise.reject(thrown);
-      await closeUnlessStopped(preparing.then((prepared) => prepared.close(), onFailure));
-      throw interruptedError();
-    }
-  }
+  };
+  const preparing = { token, mayReach, signal: stop, cutOff, onEvent, onClosing };
 
   /** @param {ProbeTarget} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
   async function recover(place, pauseMs) {
@@ -76,7 +58,8 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
     async run(stepPlan, showing) {
       // Preparation also puts load on the target, and its failure ends the search.
       const before = last === null ? null : await recover(last, recoverMs);
-      const prepared = shared ?? (await prepare(isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan));
+      const planned = isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan;
+      const prepared = shared ?? (await prepareRun(planned, preparing));
       const place = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isPreparedOnce(plan)) shared = prepared;
       // Each preparation starts a new embedded server.
@@ -88,7 +71,10 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
         const ended = await runWithEarlyStop(stepPlan, settings);
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
-        if (shared === null) await closeUnlessStopped(prepared.close());
+        if (shared === null) {
+          onClosing(prepared.close());
+          await waitUnlessStopped(closing, stop);
+        }
       }
     },
     /** Removes everything that the steps created. */

@@ -21,7 +21,7 @@ const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 /** Enough for a warm-up. */
 export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
-const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP] = [0, 1, 2, 3, 4, 5];
+const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP, SKIP_BODIES] = [0, 1, 2, 3, 4, 5, 6];
 const TAIL_OFFSET = 64;
 /** Numbers in the Tail before `dropped`. */
 const TAIL_HEAD = 4;
@@ -128,6 +128,8 @@ export function openWriter(memory) {
     advanceWatermark(ms) {
       if (unspill()) Atomics.store(control, WATERMARK, Math.floor(ms / WATERMARK_UNIT_MS));
     },
+    /** From now on, the reader leaves out the bodies, so that they are not checked. */
+    skipBodies: () => void Atomics.store(control, SKIP_BODIES, 1),
     /** @returns {number} samples not yet taken by the reader */
     behind: () => unread() + spilled.length - spilledFrom,
     /** Call it last. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
@@ -200,7 +202,8 @@ export function openReader(memory) {
       const count = (Atomics.load(control, WRITTEN) - taken) | 0;
       for (let i = 0; i < count; i++) {
         const from = (taken & (samples - 1)) * FIELDS;
-        const sample = readSample(numbers, from, bodyAt(from));
+        const body = bodyAt(from);
+        const sample = readSample(numbers, from, Atomics.load(control, SKIP_BODIES) === 0 ? body : null);
         taken = (taken + 1) | 0;
         Atomics.store(control, TAKEN, taken);
         visit(sample);

@@ -269,6 +269,11 @@ for (const [sentence, script, failure, left] of NOT_ISSUED) {
   });
 }
 
+test('a certificate in an array is none', async () => {
+  const { row } = await follow([{}], { issuedAs: { certificate: [issued.certificate] } });
+  assert.deepEqual([row.outcome, row.failure], ['issue_failed', 'certificate_file_empty']);
+});
+
 test('an aborted call to issue is undecided, and may have taken effect', async () => {
   const { row } = await follow([{}], { issueFails: 'aborted' });
   assert.deepEqual([row.outcome, row.failure, row.left], ['undecided', undefined, 'unknown']);

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { describeLeft } from '../../../src/campaigns/propagation/propagate.js';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { describe, test } from 'node:test';
+import { describeLeft, measurePropagation } from '../../../src/campaigns/propagation/propagate.js';
+import { planPropagation } from '../../../src/campaigns/propagation/propagation-plan.js';
+import { startDevServer } from '../../../src/dev/spawn.js';
+import { readEnvironment } from '../../../src/vault/environment.js';
+import { startFaultProxy } from '../../run/support.js';
+
+/** @import { AddressInfo } from 'node:net' */
 
 const REVOKED = /** @type {const} */ ({ left: 'revoked' });
 const VALID = /** @type {const} */ ({ left: 'valid' });
@@ -24,6 +32,82 @@ const LEFT = [
     '1 not revoked, as the call failed; 2 possibly issued, as the call got no valid response',
   ],
 ];
+
+/** Ends a test whose interrupted preparation waits for the target, which has an hour. */
+const HANGS = { timeout: 30_000 };
+
+describe(
+  'a signal ends the wait for a target that does not respond, and closes the connection',
+  HANGS,
+  () => {
+    /** @param {Record<string, unknown>} options */
+    const planOf = (options) =>
+      planPropagation(
+        { role: 'example-dot-com-ec', timeout: '1h', ...options },
+        readEnvironment({ HOME: '/nonexistent' }),
+      );
+
+    test('of the target itself', HANGS, async (t) => {
+      const stop = new AbortController();
+      await interruptAtFirstRequest(t, stop, (url) =>
+        assert.rejects(measurePropagation(planOf({ url }), { token: 'x', signal: stop.signal }), {
+          code: 'interrupted',
+          exitCode: 130,
+        }),
+      );
+    });
+
+    test('of a --node', HANGS, async (t) => {
+      const server = await startDevServer({ caKeyType: 'ec' });
+      t.after(() => server.stop());
+      const stop = new AbortController();
+      const options = { token: server.token, signal: stop.signal };
+      await interruptAtFirstRequest(t, stop, (url) =>
+        assert.rejects(measurePropagation(planOf({ url: server.url, node: [url] }), options), {
+          code: 'interrupted',
+          exitCode: 130,
+        }),
+      );
+    });
+
+    test('while the first certificate is issued: it may stay behind, and is named', HANGS, async (t) => {
+      const server = await startDevServer({ caKeyType: 'ec' });
+      t.after(() => server.stop());
+      const proxy = await startFaultProxy(server.url);
+      t.after(proxy.close);
+      const stop = new AbortController();
+      proxy.inject(() => stop.abort());
+      /** @type {string[]} */
+      const notices = [];
+      const measured = measurePropagation(planOf({ url: proxy.url }), {
+        token: server.token,
+        signal: stop.signal,
+        onEvent: (event) => event.type === 'notice' && notices.push(event.text),
+      });
+      await assert.rejects(measured, { code: 'interrupted', exitCode: 130 });
+      assert.match(notices.join(' '), /left on the server until expiry: 1 possibly issued/);
+    });
+  },
+);
+
+/**
+ * @param {import('node:test').TestContext} t @param {AbortController} stop
+ * @param {(url: string) => Promise<void>} measure with the address of a server that never responds
+ * @returns {Promise<unknown>} once the connection to this server is closed
+ */
+async function interruptAtFirstRequest(t, stop, measure) {
+  /** @type {Promise<unknown>} */
+  let closed = Promise.reject(new Error('no request'));
+  closed.catch(() => {});
+  const server = createServer(({ socket }) => {
+    closed = once(socket, 'close');
+    stop.abort();
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close().closeAllConnections());
+  await once(server, 'listening');
+  await measure(`http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`);
+  return closed;
+}
 
 for (const [what, rows, text] of LEFT) {
   const whole = text && `Certificates left on the server until expiry: ${text}.`;

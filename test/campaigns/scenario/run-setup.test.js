@@ -201,6 +201,37 @@ test('reports long waits during removal, too, which a stop does not end', async 
   assert.deepEqual([stopped, made.leftovers()], [[false, false], []]);
 });
 
+test('a stop ends the removal after 30 s', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stop = new AbortController();
+  /** @type {boolean[]} */
+  const ended = [];
+  const made = createScenarioSetup(
+    SETUP,
+    [step('http://a')],
+    { log() {}, warn() {}, interruptible: (client, tooLate) => Object.assign({ ...client }, { tooLate }) },
+    {
+      connect: () => /** @type {any} */ ({ close: async () => {} }),
+      async setUp(_client, _plan, _log, report = { created: [], existing: [] }) {
+        report.created.push(MOUNT);
+        return report;
+      },
+      async tearDown(client) {
+        const { tooLate } = /** @type {any} */ (client);
+        stop.abort();
+        for (const ms of [29_999, 1]) {
+          t.mock.timers.tick(ms);
+          ended.push(tooLate.aborted);
+        }
+        return true;
+      },
+    },
+  );
+  await made.setUp(stop.signal);
+  await made.tearDown(stop.signal);
+  assert.deepEqual(ended, [false, true]);
+});
+
 test('reports why it cannot be removed, with the remedy', async () => {
   const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
   await made.setUp(never);
