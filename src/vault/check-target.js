@@ -108,8 +108,7 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const subject = certificate.subject.replaceAll('\n', ', ');
   const name = `The CA certificate of the mount ${mount} (${redact(subject)})`;
   if (!isCa) throw targetError('not_a_ca', `${name} is not that of a CA.`, 'Use another --mount.');
-  // False for a time that cannot be read, too.
-  if (!(Date.parse(validTo) > now()))
+  if (Date.parse(validTo) <= now())
     throw targetError('ca_expired', `${name} expired on ${validTo}.`, 'Renew it, or use another --mount.');
   return { pem: certificate.toString(), subject };
 }
