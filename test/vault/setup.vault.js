@@ -156,7 +156,7 @@ test('keeps a mount with a changed description, and a moved one', async () => {
   await untilMoved('moved/');
   const ended = await teardown('--name', 'changed', '--format', 'json');
   assertCode(ended, 2);
-  const { gone, left } = JSON.parse(ended.stdout);
+  const { removed: gone, remaining: left } = JSON.parse(ended.stdout);
   assert.deepEqual(
     gone.map((/** @type {any} */ one) => one.path),
     ['changed-int', 'changed-root', 'changed'],
@@ -302,7 +302,7 @@ test('Ctrl-C in the middle: 130, reports the leftovers, and teardown removes the
     ended.stderr,
     /Interrupted\. The objects created so far remain\. .*teardown --name cut --url http:/,
   );
-  const { made, error } = JSON.parse(ended.stdout);
+  const { created: made, error } = JSON.parse(ended.stdout);
   assert.equal(error.code, 'interrupted');
   assert.ok(made.length > 0);
   const there = (await root.read('sys/mounts')).data ?? {};
