@@ -82,7 +82,7 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
       await closing;
       stderr.off('resize', onResize);
       interrupt.over(() => live?.cutShort());
-      if (interrupt.cutOff.aborted) live?.cutShort();
+      if (interrupt.cutOff.aborted) await live?.cutShort();
       await live?.close();
     },
   };

@@ -90,6 +90,8 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
       draw(event);
     },
     resize: view.resize,
+    /** Resolves when all that was drawn so far is written. */
+    flush: view.settled,
     /** @param {ReportPort[]} ports one per recorder */
     listen(ports) {
       listening = ports;

@@ -19,7 +19,7 @@ import { startThread } from '../engine/thread.js';
 /** @typedef {Awaited<ReturnType<typeof startLive>>} Live */
 
 /** Timeout for a blocked thread, e.g. on a stopped terminal. */
-const REPLY_WITHIN_MS = 30_000;
+const [REPLY_WITHIN_MS, FLUSH_WITHIN_MS] = [30_000, 1000];
 
 /** @param {LiveOptions} options @param {(error: Error) => void} onLost the thread failed; the run continues @throws {PkiLoadError} */
 export async function startLive(options, onLost) {
@@ -40,7 +40,7 @@ export async function startLive(options, onLost) {
   /** @template {keyof LiveSession} M @param {M} method @param {Parameters<LiveSession[M]>} args */
   const call = (method, ...args) => ({ method, args });
 
-  function cutShort() {
+  function end() {
     ending.abort();
     thread.stop();
   }
@@ -52,7 +52,7 @@ export async function startLive(options, onLost) {
   async function request(method, ...args) {
     const reply = `reply ${requests++}`;
     thread.post({ ...call(method, ...args), reply });
-    const timer = setTimeout(cutShort, REPLY_WITHIN_MS);
+    const timer = setTimeout(end, REPLY_WITHIN_MS);
     await rejectOnStop(thread.first(reply), ending.signal).catch(() => {});
     clearTimeout(timer);
   }
@@ -85,8 +85,13 @@ export async function startLive(options, onLost) {
     },
     /** Ends a failed run. Resolves when drawing and writing have ended. */
     abandon: () => request('abandon'),
-    /** Makes close() stop waiting for metrics. */
-    cutShort,
+    /** Shows what is left to show, and ends the thread: close() then waits for no metrics. */
+    async cutShort() {
+      const timer = setTimeout(end, FLUSH_WITHIN_MS);
+      await request('flush');
+      clearTimeout(timer);
+      end();
+    },
     /** Resolves when the last metrics are sent and the thread has ended. May be called again. */
     close() {
       closing ??= request('close').then(() => {
