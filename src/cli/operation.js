@@ -9,7 +9,7 @@ import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
 import { changed, onInterrupt } from './process.js';
-import { keepV8Quiet, runQuietly } from './quiet-v8.js';
+import { keepV8Quiet, quietly } from './quiet-v8.js';
 
 /** @import { Operation, PrepareContext } from '../operations/index.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -47,7 +47,7 @@ export async function operationCommand(name) {
     options: { ...operation.options, ...commonOptions, ...runOptions },
     examples: operation.examples,
     epilogue: EPILOGUE,
-    run: (given, line) => execute(operation, given, line),
+    run: execute.bind(null, operation),
   };
 }
 
@@ -114,12 +114,13 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
 /** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */
 export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
   const { stop, cutOff } = interrupt;
+  const { run } = await import('../run.js');
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');
   const live = await startLiveSession(plan, settings, interrupt);
   const { command } = settings;
-  const options = { token, mayReach, signal: stop, cutOff, command, onClosing: live.onClosing };
-  const runOnce = (/** @type {number} */ number) =>
-    runQuietly(planOfRun(plan, number), { ...options, onEvent: live.event, live: live.hook });
+  const showing = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };
+  const options = { token, mayReach, signal: stop, cutOff, command, ...showing };
+  const runOnce = (/** @type {number} */ number) => run(planOfRun(plan, number), options);
   try {
     return await runRepeatedly({ name: plan.operation, settings, runOnce, live, stop, remarks });
   } catch (error) {

@@ -7,6 +7,7 @@ import {
   assertWritable,
   describeWriteError,
   fileTypeAt,
+  isPlanted,
   REPLACED,
   resolveLinks,
   writeAtomically,
@@ -172,9 +173,11 @@ const RETRY_MS = 50;
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => {
-    // Throws for a link that another user created, now or while this waits.
+    // Throws for a link that another user created, now or while this waits. A link of one's own, such as /dev/stdout, is followed.
     resolveLinks(path);
-    return fs.openSync(path, flags);
+    const stats = fs.lstatSync(path);
+    const isOwnLink = stats.isSymbolicLink() && !isPlanted(stats);
+    return fs.openSync(path, isOwnLink ? flags : flags | constants.O_NOFOLLOW);
   });
   try {
     if (fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });

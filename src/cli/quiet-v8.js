@@ -1,8 +1,7 @@
 /** V8 does its background work at times when it delays no request: on a shared core, its threads hold the sender up by milliseconds. */
 import { setFlagsFromString } from 'node:v8';
 
-/** @import { Plan } from '../plan/plan.js' */
-/** @import { RunOptions, StartEvent } from '../run.js' */
+/** @import { RunEvent, StartEvent } from '../run.js' */
 
 /** Requests, and requests a second: in a longer or faster run, compiled code saves more than its compilation costs. */
 const [FEW_REQUESTS, LOW_RATE] = [10_000, 200];
@@ -13,22 +12,24 @@ export function keepV8Quiet() {
   setFlagsFromString('--liftoff-only');
 }
 
-/** Like `run`; at a low rate, V8 does less meanwhile. @param {Plan} plan @param {RunOptions} options */
-export async function runQuietly(plan, { onEvent, ...options }) {
-  const { run } = await import('../run.js');
-  return run(plan, {
-    ...options,
-    onEvent(event) {
-      if (event.type === 'start') quieten(event);
-      onEvent?.(event);
-    },
-  }).finally(() => ['--opt', '--semi-space-growth-factor=2'].forEach(setFlagsFromString));
-}
+/** V8 does less during a run at a low rate. @param {(event: RunEvent) => void} onEvent @returns receives all events of the runs */
+export const quietly = (onEvent) => (/** @type {RunEvent} */ event) => {
+  if (event.type === 'start') quieten(event);
+  else if (event.type === 'result') setFlags(true, true);
+  onEvent(event);
+};
 
 /** @param {StartEvent} event */
 function quieten({ planned, plan: { load } }) {
-  if ((load.ratePerSecond ?? Infinity) > LOW_RATE) return;
-  // The sender creates little garbage: room for more would only fill up with it, by 16 MB in the course of an hour.
-  setFlagsFromString('--semi-space-growth-factor=1');
-  if (planned !== null && planned <= FEW_REQUESTS) setFlagsFromString('--no-opt');
+  const isFast = (load.ratePerSecond ?? Infinity) > LOW_RATE;
+  setFlags(isFast || planned === null || planned > FEW_REQUESTS, isFast);
+}
+
+/**
+ * @param {boolean} optimises @param {boolean} grows the sender's young generation: at a low rate, room for more would only
+ *   fill up with garbage, by 16 MB in the course of an hour
+ */
+function setFlags(optimises, grows) {
+  setFlagsFromString(optimises ? '--opt' : '--no-opt');
+  setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`);
 }

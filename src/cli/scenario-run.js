@@ -5,10 +5,11 @@ import { interruptedError } from '../common/stop.js';
 import { reporterForFile, reporters } from '../report/index.js';
 import { createRunSet } from '../result/runs/run-set.js';
 import { createScenarioSummary } from '../result/scenario/scenario-result.js';
+import { run } from '../run.js';
 import { startLiveSession } from './live-session.js';
 import { checkOutputs, withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, exitCodeOf, worstOf, writeLine, writeWarning } from './process.js';
-import { runQuietly } from './quiet-v8.js';
+import { quietly } from './quiet-v8.js';
 import { searchPlan } from './search.js';
 /** @import { ReadScenario } from '../campaigns/scenario/read.js' */
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
@@ -53,12 +54,11 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
     const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results]);
     return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
-  const showing = { onEvent: live.event, live: live.hook, onClosing: live.onClosing };
+  const showing = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };
   const options = { signal: stop, cutOff, command, ...showing };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
-    runOnce: (i, plan) =>
-      runQuietly(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
+    runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.

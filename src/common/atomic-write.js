@@ -98,7 +98,7 @@ export function resolveLinks(path) {
 }
 
 /** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory: its owner may be another user. @param {fs.Stats} link */
-const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
+export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */
 function temporaryPathFor(place) {

@@ -33,23 +33,35 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
         `${name} is a device, a pipe, a socket or a kernel file.`,
         'Use a file.',
       );
-    for (let read = 0, waitedMs = 0; ; ) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let read = 0, used = 0, waitedMs = 0; ; ) {
       let count = -1;
       try {
-        count = fs.readSync(descriptor, chunk);
+        count = fs.readSync(descriptor, chunk, used, CHUNK_BYTES - used, null);
       } catch (error) {
         if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EAGAIN') throw error;
       }
-      if (count === 0 && (read > 0 || !stats.isFIFO() || waitedMs > NO_WRITER_MS)) return;
+      if (count === 0 && (read > 0 || !stats.isFIFO() || waitedMs > NO_WRITER_MS)) {
+        if (used > 0) yield chunk.subarray(0, used);
+        return;
+      }
       if (count <= 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       read += Math.max(count, 0);
-      waitedMs = count > 0 ? 0 : waitedMs + PAUSE_MS;
+      used += Math.max(count, 0);
+      // In total: signals are handled only afterwards.
+      if (count <= 0) waitedMs += PAUSE_MS;
       if (read > maxMiB * 2 ** 20)
         throw usageError('file_too_large', `${name} is larger than ${maxMiB} MiB.`, 'Use a smaller file.');
       if (waitedMs > SILENCE_MS)
-        throw usageError('cannot_read', `${name} is a pipe that sent nothing for 30 s.`, 'Check its writer.');
-      if (count > 0) yield chunk.subarray(0, count);
+        throw usageError(
+          'cannot_read',
+          `${name} is a pipe whose writer is too slow: 30 s of waiting.`,
+          'Check its writer.',
+        );
+      if (used < CHUNK_BYTES) continue;
+      yield chunk;
+      chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      used = 0;
     }
   } catch (error) {
     throw cannotRead(name, error);

@@ -66,6 +66,19 @@ describe('a pipe', () => {
     await assert.rejects(writeDevice(planted, 'text'), { code: 'PLANTED' });
   });
 
+  test('a pipe that becomes a link at the last moment is not followed', async (t) => {
+    const [path, victim] = [makePipe(t), makePipe(t)];
+    const reader = fs.openSync(victim, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    t.after(() => fs.closeSync(reader));
+    const { openSync } = fs;
+    t.mock.method(fs, 'openSync', (/** @type {Parameters<typeof openSync>} */ ...args) => {
+      fs.rmSync(path);
+      fs.symlinkSync(victim, path);
+      return openSync(...args);
+    });
+    await assert.rejects(writeDevice(path, 'text'), { code: 'ELOOP' });
+  });
+
   test('is written completely, even to a reader that starts later', async (t) => {
     const path = makePipe(t);
     const text = 'y'.repeat(1e6);

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
-import { runQuietly } from '../../src/cli/quiet-v8.js';
-import { createPlan } from '../../src/index.js';
+import { quietly } from '../../src/cli/quiet-v8.js';
+import { createPlan, run } from '../../src/index.js';
 
 setFlagsFromString('--allow-natives-syntax');
 /** Bit 6 of V8's OptimizationStatus: TurboFan has compiled the function. */
@@ -29,6 +29,6 @@ for (const [what, rate, isQuiet] of /** @type {const} */ ([
     const onEvent = (/** @type {{type: string}} */ { type }) => {
       if (type === 'start') seen.during = optimizesWithin(isQuiet ? 300 : 10_000);
     };
-    const { totals } = await runQuietly(plan, { onEvent });
+    const { totals } = await run(plan, { onEvent: quietly(onEvent) });
     assert.deepEqual([totals.succeeded, seen.during, optimizesWithin(10_000)], [2, !isQuiet, true]);
   });

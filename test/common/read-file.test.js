@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { readBytes } from '../../src/common/read-file.js';
+import { readBytes, readChunks } from '../../src/common/read-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-read-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -38,6 +38,25 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
     const writer = spawn('sh', ['-c', `exec >slow; echo one; sleep 0.05; echo two`], { cwd: folder });
     try {
       assert.equal(readBytes(at('slow'), 'f').toString(), 'one\ntwo\n');
+    } finally {
+      writer.kill();
+    }
+  });
+
+  test('a pipe with a byte at a time takes little memory', async () => {
+    execFileSync('mkfifo', [at('bytes')]);
+    const writer = spawn(
+      'sh',
+      ['-c', `exec >bytes; i=0; while [ $i -lt 300 ]; do printf x; sleep 0.001; i=$((i+1)); done`],
+      {
+        cwd: folder,
+      },
+    );
+    try {
+      const before = process.memoryUsage().arrayBuffers;
+      const chunks = [...readChunks(at('bytes'), 'f')];
+      assert.equal(Buffer.concat(chunks).length, 300);
+      assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);
     } finally {
       writer.kill();
     }

@@ -39,9 +39,14 @@ import { resolveVariables } from './variables.js';
 export async function readScenario(text, name, env, allowed = {}) {
   const given = parseSource(text, name);
   const { target: single, targets: several } = Object(given.value);
+  // Without a prototype: `constructor` is not a variable.
+  const variables = Object.assign(Object.create(null), env);
   // Before variables are resolved: none may be a token.
-  for (const one of [single, several].flat()) redactToken(env[Object(one)['token-env']] ?? '');
-  const source = resolveVariables(given, env, allowed);
+  for (const one of [single, several].flat()) {
+    const name = Object(one)['token-env'];
+    if (typeof name === 'string') redactToken(variables[name] ?? '');
+  }
+  const source = resolveVariables(given, variables, allowed);
   const names = Object.keys(operations);
   /** @type {OperationOptions} */
   const options = {};

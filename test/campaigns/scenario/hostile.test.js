@@ -323,6 +323,15 @@ describe('the environment', () => {
     );
   });
 
+  test('names of properties of every object are not variables', async () => {
+    for (const name of ['constructor', 'toString', '__proto__']) {
+      const text = `env: [${name}]\n${HEAD}description: 'x\${${name}}'\n`;
+      await assert.rejects(readScenario(text, 's.yaml', { ...process.env }), { code: 'bad_scenario' }, name);
+    }
+    const text = `${HEAD}target: {token-env: {toString: 1}}\n`;
+    await assert.rejects(readScenario(text, 's.yaml', {}), { code: 'bad_scenario' });
+  });
+
   test('devices, pipes and system files are rejected, even through links', async (t) => {
     if (process.platform !== 'linux') return t.skip('only Linux has /proc');
     const path = scratch(t);
