@@ -19,7 +19,7 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Limits beyond this multiple of the measured range would flatten the lines. */
 const [MAX_LIMITS, LIMIT_REACH] = [3, 3];
 
-/** Min pixels for the name of an upright. */
+/** Min pixels for the name of a vertical line. */
 const MIN_NAME = 32;
 
 /** A path, with dots where points are few or alone. @param {Point[]} points @param {LineStyle} look @param {Place} place */
@@ -75,9 +75,9 @@ export function drawVerticalLines(verticalLines, { x: xOf, right, top, bottom })
     .map(({ name }, i) => {
       const x = places[i];
       const room = (places[i + 1] ?? right) - x - 8;
-      const upright = line('upright', x, x, top, bottom);
-      if (room < MIN_NAME) return upright;
-      return upright + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
+      const rule = line('vertical', x, x, top, bottom);
+      if (room < MIN_NAME) return rule;
+      return rule + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
     })
     .join('\n');
 }
