@@ -185,7 +185,7 @@ function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages
   if (model === 'open' && rate === null)
     throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');
   if (stages === null || warmup === 0 || stages[0].lines[0].from > 0) return;
-  const problem = `would send nothing: it takes the first level of ${stages[0].name}, which is 0`;
+  const problem = `would send nothing: it runs at the first level of ${stages[0].name}, which is 0`;
   throw source.error(at('warmup'), problem, 'Start above 0, or leave the warm-up out.');
 }
 
