@@ -153,7 +153,7 @@ test('completion prints a shell script, and completes commands and options', asy
   assert.ok(options.includes('--concurrency'), options.join(' '));
 });
 
-test('docs/verdicts.md explains every reason against a measurement', () => {
+test('docs/verdicts.md explains every remark and every reason for an invalid measurement', () => {
   for (const code of Object.keys(REASONS)) assert.ok(page('verdicts').includes(`| \`${code}\` |`), code);
 });
 

@@ -61,12 +61,12 @@ async function execute(operation, given, line) {
   const specs = Object.entries({ ...operation.options, ...commonOptions });
   const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
   refuseOverwrite(settings.out, files.map(String));
-  const interrupt = onInterrupt(process);
-  const context = { token: environment.token, settings, interrupt };
+  const context = { token: environment.token, settings, interrupt: onInterrupt(process) };
   try {
     if (settings.search) {
       const { searchPlan } = await import('./search.js');
-      return await searchPlan(plan, { ...context, goal: search.searchSettings(plan, settings, planned) });
+      const searchSettings = search.readSearchSettings(plan, settings, planned);
+      return await searchPlan(plan, { ...context, searchSettings });
     }
     const single = ['shard', 'start-at'].find((name) => given[name] !== undefined) ?? null;
     const isMixed = single !== null && settings.repeat > 1;
@@ -77,7 +77,7 @@ async function execute(operation, given, line) {
     if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
     throw changed(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
-    interrupt.release();
+    context.interrupt.release();
   }
 }
 
@@ -90,9 +90,9 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const options = readOptions(runOptions, given);
   const { githubSummary, metrics, pause, quiet, otlp, repeat } = options;
   const { out, format } = /** @type {{out: string[], format: string}} */ (options);
-  const goal = search.readSearch(options, repeat);
-  checkOutputs({ out, format }, goal !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
-  const isPauseUseless = pause > 0 && repeat * steps === 1 && goal === null;
+  const requestedSearch = search.readSearch(options, repeat);
+  checkOutputs({ out, format }, requestedSearch !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
+  const isPauseUseless = pause > 0 && repeat * steps === 1 && requestedSearch === null;
   rejectIf(isPauseUseless, '--pause waits between runs, but there is only one.', 'Add e.g. --repeat 10.');
   if (otlp !== null) {
     const { parseOtlpUrl, readOtlpHeaders } = await import('../live/otlp.js');
@@ -101,7 +101,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   }
   const query = /\?.*/s.exec(otlp ?? '')?.[0].replaceAll("'", "'\\''");
   return {
-    ...{ out, format, quiet, otlp, repeat, search: goal },
+    ...{ out, format, quiet, otlp, repeat, search: requestedSearch },
     /** The command line, for results, without the query of --otlp, which may contain a key. */
     command: query === undefined ? line : line.replaceAll(query, '?...'),
     /** Between runs. @type {number} */

@@ -54,8 +54,8 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
     const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results]);
     return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
-  const showing = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };
-  const options = { signal: stop, cutOff, command, ...showing };
+  const observers = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };
+  const options = { signal: stop, cutOff, command, ...observers };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
     runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
@@ -95,8 +95,7 @@ export function scenarioFiles(names, { out, format }) {
 const SEQUENTIAL = ['text', 'md'];
 
 /**
- * No document can contain several searches.
- * @param {readonly string[]} names of the steps
+ * No document can contain several searches. @param {readonly string[]} names of the steps
  * @param {Pick<RunSettings, 'out' | 'format'>} settings @returns {string[][]} paths of the files of each
  */
 export function searchFiles(names, { out, format }) {
@@ -124,15 +123,14 @@ export function pathsOf(names, out) {
 }
 
 /**
- * Runs the search of each step, one after the other. After a signal, no further search starts.
- * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `steps`: with a `goal`; `outs`: paths of
- *   the files of each
+ * Runs the search of each step (with `searchSettings`), one after the other. After a signal, no further search starts.
+ * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `outs`: the files of each
  * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests
  * @returns {Promise<number>} the worst exit code
  */
 export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
   const codes = [];
-  for (const [i, { name, plan, token, goal, remarks, mayReach }] of steps.entries()) {
+  for (const [i, { name, plan, token, searchSettings, remarks, mayReach }] of steps.entries()) {
     if (interrupt.stop.aborted) {
       writeWarning('Interrupted: the remaining searches were not run.');
       codes.push(EXIT.interrupted);
@@ -143,7 +141,9 @@ export async function searchSteps({ steps, outs, settings }, refused, interrupt,
       const error = refused.get(i);
       if (error !== undefined) throw error;
       const context = { token, mayReach, interrupt, remarks, settings: { ...settings, out: outs[i] } };
-      codes.push(await search(plan, { ...context, goal: /** @type {SearchSettings} */ (goal) }));
+      codes.push(
+        await search(plan, { ...context, searchSettings: /** @type {SearchSettings} */ (searchSettings) }),
+      );
     } catch (error) {
       if (steps.length === 1 || !(error instanceof PkiLoadError)) throw error;
       codes.push(error.exitCode);

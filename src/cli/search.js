@@ -10,30 +10,29 @@ import { startLiveSession } from './live-session.js';
 import { withRemarks, writeFiles, writeReports } from './output.js';
 import { endWith, textOf } from './process.js';
 
-/** @import { StepPlace } from '../campaigns/search/find-max.js' */
+/** @import { StepPosition } from '../campaigns/search/find-max.js' */
 /** @import { SearchSettings } from '../campaigns/search/search-options.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Search } from '../result/search/search-schema.js' */
 /** @import { RunContext } from './operation.js' */
 
-/** @param {Plan} plan with the first level @param {RunContext & {goal: SearchSettings}} context @returns exit code */
-export async function searchPlan(plan, { token, mayReach, settings, goal, interrupt, remarks = [] }) {
-  checkSearchable(plan, goal);
-  const { stop, cutOff } = interrupt;
-  const { command } = settings;
+/** @param {Plan} plan with the first level @param {RunContext & {searchSettings: SearchSettings}} context @returns exit code */
+export async function searchPlan(plan, { settings, searchSettings, interrupt, remarks = [], ...access }) {
+  checkSearchable(plan, searchSettings);
+  const [{ stop, cutOff }, { command }] = [interrupt, settings];
   // Progress shows each step as a run; files contain the whole search.
   const live = await startLiveSession(plan, { ...settings, out: [], repeat: Infinity }, interrupt);
-  const options = { token, mayReach, command, cutOff, signal: stop, recoverMs: goal.recoverMs };
+  const options = { ...access, command, cutOff, signal: stop, recoverMs: searchSettings.recoverMs };
   const steps = openSteps(plan, { ...options, onEvent: live.event });
   /** @type {Search | null} */
   let soFar = null;
 
-  /** Returns null if stopped before anything was sent. @param {Plan} stepPlan @param {StepPlace} place */
+  /** Returns null if stopped before anything was sent. @param {Plan} stepPlan @param {StepPosition} position */
   async function runStep(stepPlan, { number, level, phase }) {
     await waitUnlessStopped(live.next(stepPlan), stop);
     if (stop.aborted) return null;
     const duration = formatDuration(stepPlan.load.durationMs ?? 0);
-    const text = `Step ${number} (${phase}): ${levelText(goal.of, level)} for ${duration}.`;
+    const text = `Step ${number} (${phase}): ${levelText(searchSettings.of, level)} for ${duration}.`;
     live.event({ type: 'notice', text });
     try {
       const ended = await steps.run(stepPlan, { onEvent: live.event, live: live.hook });
@@ -49,7 +48,7 @@ export async function searchPlan(plan, { token, mayReach, settings, goal, interr
   /** @param {Search} document so far @param {Search['steps'][number]} step the last one */
   async function onStep(document, step) {
     soFar = document;
-    live.event({ type: 'notice', text: stepPhrase(goal.of, step) });
+    live.event({ type: 'notice', text: stepPhrase(searchSettings.of, step) });
     if (!step.recovery.recovered) {
       const waited = formatDuration(step.recovery.seconds * 1000);
       live.warn(`The target had not recovered ${waited} after the previous step; this step started anyway.`);
@@ -59,7 +58,8 @@ export async function searchPlan(plan, { token, mayReach, settings, goal, interr
   }
 
   try {
-    const result = await findMax(plan, goal, { command, isStopped: () => stop.aborted, runStep, onStep });
+    const isStopped = () => stop.aborted;
+    const result = await findMax(plan, searchSettings, { command, isStopped, runStep, onStep });
     if (result.steps.length === 0 && stop.aborted)
       throw interruptedError('Interrupted before a step was complete.');
     soFar = null;

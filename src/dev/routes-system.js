@@ -78,7 +78,7 @@ export function createMounts(version) {
   };
 }
 
-/** @param {ServerState} world @returns {Route[]} */
+/** @param {ServerState} serverState @returns {Route[]} */
 export function systemRoutes({ version, token, mounts }) {
   const cluster = { cluster_name: 'vault-pki-load-dev', cluster_id: randomUUID() };
   const state = { initialized: true, sealed: false, version, ...cluster };

@@ -65,11 +65,11 @@ export const secret = (data, mountType = '', more = {}) =>
     ...more,
   });
 
-/** Never rejects. @param {ServerState} world @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
-export function createHandler(world, system) {
+/** Never rejects. @param {ServerState} serverState @param {Route[]} system @returns {(request: Request) => Promise<Reply>} */
+export function createHandler(serverState, system) {
   return async (request) => {
     try {
-      return await respond(world, system, request);
+      return await respond(serverState, system, request);
     } catch (error) {
       const { status, errors } = error instanceof VaultError ? error : new VaultError(500, 'internal error');
       return json(status, { errors });
@@ -77,7 +77,7 @@ export function createHandler(world, system) {
   };
 }
 
-/** @param {ServerState} world @param {Route[]} system @param {Request} request */
+/** @param {ServerState} serverState @param {Route[]} system @param {Request} request */
 function respond({ mounts, token }, system, request) {
   const [rawPath, query = ''] = request.url.split(/\?(.*)/s);
   // Go's router redirects every path with `//` or dot segments, even an OCSP GET that is not percent-encoded.

@@ -40,9 +40,9 @@ export async function createDevServer(options = {}) {
   const version = `vault-pki-load-dev/${TOOL_VERSION}`;
   const token = options.token ?? `dev-only-token-${randomBytes(12).toString('hex')}`;
   const mounts = createMounts(version);
-  const world = { version, token, mounts };
+  const serverState = { version, token, mounts };
   const server = createListener(
-    createHandler(world, systemRoutes(world)),
+    createHandler(serverState, systemRoutes(serverState)),
     tls ? await createServerCertificate(root, host) : null,
   );
   const address = await listen(server, { host, port }, 'The embedded server', 'dev');

@@ -61,7 +61,7 @@ const CRL_REBUILD_SECONDS = 12 * 3600;
 /** @param {Date | null} date */
 const secondsOf = (date) => Math.floor(Number(date) / 1000);
 
-/** Builds it on the first request after a revocation; Vault, on the revocation. @param {Authority} issuer @param {Store} store */
+/** Unlike Vault, builds the CRL only on the first request after a revocation. @param {Authority} issuer @param {Store} store */
 export function createCrlBuilder(issuer, store) {
   let [builtAt, size, number] = [0, -1, 0];
   /** @type {Promise<Buffer>} */

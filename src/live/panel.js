@@ -22,9 +22,9 @@ import { formatPercent, rateFormatter } from '../result/wording.js';
  * @property {JudgedRequirement[]} requirements judged so far
  */
 
-export const WIDEST = 100;
+export const MAX_PANEL_WIDTH = 100;
 /** Narrower terminals get one line. */
-export const NARROWEST = 48;
+export const MIN_PANEL_WIDTH = 48;
 /** Column of the text next to a label. */
 const INDENT = 11;
 const LONGEST_BAR = 30;
@@ -45,7 +45,7 @@ export function panel(state, { width, color }) {
   const { inFlight, waiting } = interval;
   const { achieved, offered } = rateTexts(state);
   const [errors, ...kinds] = errorParts(interval.errors);
-  const lineWidth = Math.min(WIDEST, width);
+  const lineWidth = Math.min(MAX_PANEL_WIDTH, width);
   const room = lineWidth - INDENT;
   const isMeasured = interval.phase !== 'warmup';
   const stageLeft = stage && `${stage.number} of ${stage.count}, ${wholeSeconds(stage.leftMs)} left`;

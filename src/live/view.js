@@ -2,7 +2,7 @@
 import { createProfile, linesOf } from '../plan/schedule.js';
 import { stagesOf } from '../plan/stages.js';
 import { WIDTH, wrap } from '../report/layout.js';
-import { intervalLine, NARROWEST, panel, preparationLine, startLine } from './panel.js';
+import { intervalLine, MIN_PANEL_WIDTH, panel, preparationLine, startLine } from './panel.js';
 import { liveScreen, plainScreen } from './terminal.js';
 
 /** @import { IntervalEvent } from '../engine/interval.js' */
@@ -17,7 +17,7 @@ import { liveScreen, plainScreen } from './terminal.js';
  *   rates: number[]}} ViewState of the current run
  */
 
-const NARROWEST_LINE = 20;
+const MIN_LINE_WIDTH = 20;
 /** More than any terminal shows. */
 const MAX_SECONDS = 240;
 /** At low rates, the rate is the mean over enough seconds for this many requests, at most MAX_MEAN_SECONDS. */
@@ -37,14 +37,14 @@ export function createView({ write, terminal, quiet = false, now = () => perform
   let state = emptyState(null);
   let isOver = false;
 
-  const width = () => Math.max(NARROWEST_LINE, Math.min(WIDTH, screen.columns()));
+  const width = () => Math.max(MIN_LINE_WIDTH, Math.min(WIDTH, screen.columns()));
   /** Writes a line even when quiet. @param {string} text */
   const print = (text) => screen.lines(wrap(text, width()));
 
   function showState() {
     if (state.interval === null) return;
     const panelState = panelStateOf(state, state.interval);
-    if (!isLive || screen.columns() < NARROWEST) return screen.show(intervalLine(panelState, width()));
+    if (!isLive || screen.columns() < MIN_PANEL_WIDTH) return screen.show(intervalLine(panelState, width()));
     // Some terminals wrap a line that ends in the last column.
     screen.show(panel(panelState, { width: screen.columns() - 1, color }).join('\n'));
   }
@@ -132,7 +132,7 @@ function stageAt(load, elapsedMs) {
   return { name, number: at + 1, count: spans.length, leftMs: endMs - ms };
 }
 
-/** One success too many belongs to the next second. @param {number[]} rates by second @param {number | null} offeredPerSecond */
+/** An early success counts for the next second. @param {number[]} rates by second @param {number | null} offeredPerSecond */
 function meanRate(rates, offeredPerSecond) {
   const seconds = offeredPerSecond === null ? 1 : Math.ceil(FEW / Math.max(offeredPerSecond, 0.01));
   const shown = rates.slice(-Math.min(MAX_MEAN_SECONDS, seconds));

@@ -11,7 +11,7 @@ const INDENT = 14;
 
 const graphemes = new Intl.Segmenter('en');
 
-/** Both segmenters take quadratic time: a long word is cut, even if that splits a cluster. @param {string} text */
+/** string-width and Segmenter take quadratic time: a long word is cut, even within a cluster. @param {string} text */
 const slices = (text) => text.match(/.{1,256}/gsu) ?? [];
 
 /** @param {string} text @returns {number} its columns, in linear time */

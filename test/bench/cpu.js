@@ -30,7 +30,7 @@ const SETTLE_SECONDS = 2;
 const SPARE_SECONDS = 1;
 
 /** @typedef {{percent: number, perSecond: number}} Usage percent of a core, and requests per second at the target */
-/** @typedef {{rate: number, who: string, runs: Usage[]}} Row */
+/** @typedef {{rate: number, tool: string, runs: Usage[]}} Row */
 /** @typedef {(url: string, seconds: number) => Promise<unknown>} Offer runs the load generator; takes slightly longer, including startup */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
@@ -39,8 +39,8 @@ export async function run(settings) {
     /** @type {Row[]} */
     const rows = [];
     for (const rate of RATES) {
-      const sources = (await sourcesAt(rate, subject)).map(({ who, offer }) => ({
-        ...{ rate, who },
+      const sources = (await sourcesAt(rate, subject)).map(({ tool, offer }) => ({
+        ...{ rate, tool },
         measure: () => cpuPercent(subject, settings.seconds, offer),
       }));
       rows.push(...(await measureInTurn(sources, settings, `${rate}/s`)));
@@ -58,11 +58,11 @@ export async function run(settings) {
 /**
  * @param {number} ratePerSecond
  * @param {Subject} subject
- * @returns {Promise<{who: string, offer: Offer}[]>}
+ * @returns {Promise<{tool: string, offer: Offer}[]>}
  */
 async function sourcesAt(ratePerSecond, subject) {
   const ours = MODES.map((pacing) => ({
-    who: `ours, ${pacing}`,
+    tool: `ours, ${pacing}`,
     offer: (/** @type {string} */ url, /** @type {number} */ seconds) =>
       runOcsp(subject, url, {
         rate: ratePerSecond,
@@ -77,7 +77,7 @@ async function sourcesAt(ratePerSecond, subject) {
   return [
     ...ours,
     ...peers.map(({ name, openLoop }) => ({
-      who: name,
+      tool: name,
       offer: async (/** @type {string} */ url, /** @type {number} */ seconds) =>
         openLoop?.({ ...job, url, seconds, connections: CONNECTIONS, ratePerSecond }),
     })),
@@ -99,9 +99,9 @@ function cpuPercent({ response }, seconds, offer) {
  * @returns {Promise<Usage>}
  */
 async function measureUsage({ pid, stats }, seconds) {
-  const givenUp = performance.now() + FIRST_REQUESTS_WITHIN_SECONDS * 1000;
+  const deadline = performance.now() + FIRST_REQUESTS_WITHIN_SECONDS * 1000;
   while ((await stats()).requests < FIRST_REQUESTS) {
-    if (performance.now() > givenUp) {
+    if (performance.now() > deadline) {
       throw new Error(`The load generator sent nothing within ${FIRST_REQUESTS_WITHIN_SECONDS} s.`);
     }
     await sleep(100);
@@ -117,17 +117,17 @@ async function measureUsage({ pid, stats }, seconds) {
 /** @param {number} target */
 function cpuSecondsExcept(target) {
   const others = childrenOf(process.pid).filter((pid) => pid !== target);
-  const taken = others.map(readTree).filter((one) => one !== null);
-  if (taken.length === 0) throw new Error('The load generator exited early.');
-  return taken.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  const usages = others.map(readTree).filter((one) => one !== null);
+  if (usages.length === 0) throw new Error('The load generator exited early.');
+  return usages.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 }
 
 /** @param {Row} row */
-function figuresOf({ rate, who, runs }) {
+function figuresOf({ rate, tool, runs }) {
   const percents = runs.map(({ percent }) => percent);
   const perSecond = median(runs.map((one) => one.perSecond));
-  const isGoal = rate === GOAL_RATE && who === 'ours, auto';
+  const isGoal = rate === GOAL_RATE && tool === 'ours, auto';
   const isMet = median(percents) <= GOAL_PERCENT && Math.abs(perSecond / rate - 1) <= 0.01;
   const verdict = isGoal ? verdictOn(`<= ${GOAL_PERCENT}`, isMet) : ['', ''];
-  return [rate, who, median(percents), Math.min(...percents), Math.max(...percents), perSecond, ...verdict];
+  return [rate, tool, median(percents), Math.min(...percents), Math.max(...percents), perSecond, ...verdict];
 }

@@ -27,7 +27,7 @@ const GOAL = { p50: 0.15, p99: 1 };
 const MIN_SAMPLES = 150;
 
 /** @typedef {{p50: number | null, p99: number | null, targetP50: number, targetP99: number}} Added ms above the delay */
-/** @typedef {{delayMs: number, who: string, ours: boolean, runs: Added[]}} Row */
+/** @typedef {{delayMs: number, tool: string, ours: boolean, runs: Added[]}} Row */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
 export async function run(settings) {
@@ -37,8 +37,8 @@ export async function run(settings) {
     const rows = [];
     for (const delayMs of DELAYS_MS) {
       const enough = Math.max(settings.seconds, (MIN_SAMPLES * delayMs) / 1000);
-      const here = sources.map(({ who, ours, measure }) => ({
-        ...{ delayMs, who, ours },
+      const here = sources.map(({ tool, ours, measure }) => ({
+        ...{ delayMs, tool, ours },
         measure: () => measure(delayMs, enough),
       }));
       rows.push(...(await measureInTurn(here, settings, `${delayMs} ms`)));
@@ -55,11 +55,11 @@ export async function run(settings) {
 
 /**
  * @param {Subject} subject
- * @returns {Promise<{who: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
+ * @returns {Promise<{tool: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
  */
 async function sourcesOn(subject) {
   const ours = OURS.map(({ load, options }) => ({
-    who: `ours, ${[nameOf(load), ...Object.values(options)].join(', ')}`,
+    tool: `ours, ${[nameOf(load), ...Object.values(options)].join(', ')}`,
     ours: true,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
       const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds }, options);
@@ -70,7 +70,7 @@ async function sourcesOn(subject) {
   const open = (await openLoopPeers()).map((peer) => ({ peer, load: OPEN }));
   const closedOnly = (await presentPeers()).filter(({ openLoop }) => openLoop === undefined);
   const peers = [...open, ...closedOnly.map((peer) => ({ peer, load: CLOSED }))].map(({ peer, load }) => ({
-    who: `${peer.name}, ${nameOf(load)}`,
+    tool: `${peer.name}, ${nameOf(load)}`,
     ours: false,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
       // There is no coordinated omission here, so a correction for it would only distort the figures.
@@ -105,10 +105,10 @@ function added({ p50, p99 }, { heldNs }, delayMs) {
 }
 
 /** @param {Row} row */
-function figuresOf({ delayMs, who, ours, runs }) {
+function figuresOf({ delayMs, tool, ours, runs }) {
   const keys = /** @type {const} */ (['p50', 'p99', 'targetP50', 'targetP99']);
   const [p50, p99, targetP50, targetP99] = keys.map((key) => medianOfMost(runs.map((run) => run[key])));
   const isMet = (p50 ?? Number.POSITIVE_INFINITY) < GOAL.p50 && (p99 ?? Number.POSITIVE_INFINITY) < GOAL.p99;
   const verdict = ours ? verdictOn(`p50 < ${GOAL.p50}, p99 < ${GOAL.p99}`, isMet) : ['', ''];
-  return [delayMs, who, p50, p99, targetP50, targetP99, ...verdict];
+  return [delayMs, tool, p50, p99, targetP50, targetP99, ...verdict];
 }

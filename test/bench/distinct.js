@@ -56,7 +56,7 @@ export async function run(settings) {
         'CPU us each',
         '% unchecked',
         'checked/s',
-        'ours / theirs',
+        'ours / tool',
         'goal',
         'met',
       ],

@@ -2,8 +2,8 @@
  * Are the reported percentiles of a freezing target correct? It responds at once, except in the middle FREEZE_MS (F) of
  * every PERIOD_MS (P). At a constant rate the response times are known: a request due u after the start of a freeze waits
  * for the rest of it, F - u; all others get their response at once. A share F / P of the requests is due in a freeze,
- * evenly spread, so for p > 1 - F / P the percentile is F - (1 - p) P. truthOf() computes it from the individual due
- * times, 1 / rate apart.
+ * evenly spread, so for p > 1 - F / P the percentile is F - (1 - p) P. exactPercentiles() computes it from the
+ * individual due times, 1 / rate apart.
  *
  * It ignores the time to work off the backlog: with `rate` due and `capacity` possible per second, the last term becomes
  * (1 - p) P (1 - rate / capacity). The tool's figures include this time, which counts as its error.
@@ -35,18 +35,20 @@ export async function run(settings) {
   const periods = Math.max(MIN_PERIODS, Math.round((seconds * 1000) / PERIOD_MS));
   return withSubject(async (subject) => {
     const sources = await sourcesOn(subject, (periods * PERIOD_MS) / 1000);
-    /** @type {{rate: number, who: string, runs: Percentiles[]}[]} */
+    /** @type {{rate: number, tool: string, runs: Percentiles[]}[]} */
     const rows = [];
     for (const rate of RATES) {
-      const here = sources.map(({ who, measure }) => ({ rate, who, measure: () => measure(rate) }));
+      const here = sources.map(({ tool, measure }) => ({ rate, tool, measure: () => measure(rate) }));
       const measured = await measureInTurn(here, settings, `${rate}/s`);
-      rows.push({ rate, who: 'exact value', runs: [truthOf(rate, periods)] }, ...measured);
+      rows.push({ rate, tool: 'exact value', runs: [exactPercentiles(rate, periods)] }, ...measured);
     }
     return {
       question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
       basis: `medians of ${runs} runs of ${(periods * PERIOD_MS) / 1000} s`,
       columns: ['rate/s', 'tool', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
-      rows: rows.map(({ rate, who, runs: all }) => figuresOf(rate, who, all, truthOf(rate, periods))),
+      rows: rows.map(({ rate, tool, runs: all }) =>
+        figuresOf(rate, tool, all, exactPercentiles(rate, periods)),
+      ),
       summary: { peers: await describePeers() },
       raw: rows,
     };
@@ -56,7 +58,7 @@ export async function run(settings) {
 /**
  * @param {Subject} subject
  * @param {number} seconds
- * @returns {Promise<{who: string, measure: (rate: number) => Promise<Percentiles>}[]>}
+ * @returns {Promise<{tool: string, measure: (rate: number) => Promise<Percentiles>}[]>}
  */
 async function sourcesOn(subject, seconds) {
   const behaviour = { freezeEveryMs: PERIOD_MS, freezeForMs: FREEZE_MS };
@@ -66,14 +68,14 @@ async function sourcesOn(subject, seconds) {
     seconds,
   });
   const peers = (await openLoopPeers()).map((peer) => ({
-    who: peer.name,
+    tool: peer.name,
     measure: async (/** @type {number} */ rate) => {
       const { figures } = await measurePeer(peer, subject, behaviour, loadOf(rate));
       return { p50: figures.p50Ms, p90: figures.p90Ms, p95: figures.p95Ms, p99: figures.p99Ms };
     },
   }));
   const ours = {
-    who: 'ours',
+    tool: 'ours',
     measure: async (/** @type {number} */ rate) => {
       const { result } = await measureOurs(subject, behaviour, loadOf(rate));
       const { p50, p90, p95, p99 } = result.latencyMs.response;
@@ -88,7 +90,7 @@ async function sourcesOn(subject, seconds) {
  * @param {number} periods
  * @returns {Record<keyof typeof SHARES, number>} ms, by nearest rank
  */
-export function truthOf(rate, periods) {
+export function exactPercentiles(rate, periods) {
   const begin = (PERIOD_MS - FREEZE_MS) / 2;
   const count = (rate * PERIOD_MS * periods) / 1000;
   const waits = Float64Array.from({ length: count }, (_, k) => {
@@ -101,20 +103,20 @@ export function truthOf(rate, periods) {
 
 /**
  * @param {number} rate
- * @param {string} who
+ * @param {string} tool
  * @param {Percentiles[]} all
- * @param {Record<keyof typeof SHARES, number>} truth
+ * @param {Record<keyof typeof SHARES, number>} exact
  */
-function figuresOf(rate, who, all, truth) {
+function figuresOf(rate, tool, all, exact) {
   const names = /** @type {(keyof typeof SHARES)[]} */ (Object.keys(SHARES));
   const reported = Object.fromEntries(names.map((name) => [name, medianOfMost(all.map((one) => one[name]))]));
   const errors = JUDGED.flatMap((name) => {
     const value = reported[name];
-    return value === null ? [] : [value / truth[name] - 1];
+    return value === null ? [] : [value / exact[name] - 1];
   });
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
-  const verdict = who === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
-  const error = who === 'exact value' ? '' : `${(worst * 100).toFixed(1)} %`;
-  return [rate, who, ...names.map((name) => reported[name]), error, ...verdict];
+  const verdict = tool === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
+  const error = tool === 'exact value' ? '' : `${(worst * 100).toFixed(1)} %`;
+  return [rate, tool, ...names.map((name) => reported[name]), error, ...verdict];
 }

@@ -7,8 +7,8 @@
  * loopback interface, about 20 us.
  *
  * `machine` is a bare thread that sleeps until the same times and sends nothing: the limit of the machine, to which the goals
- * are compared. `machine, busy` spins instead: what other threads cost a thread that keeps its core busy, as a sender
- * at 10,000/s does.
+ * are compared. `machine, busy` spins instead, and shows what other threads cost a thread that keeps its core busy, such
+ * as a sender at 10,000/s.
  */
 import { shareCores } from './cores.js';
 import { measureInTurn } from './in-turn.js';
@@ -165,9 +165,9 @@ function spreadEach({ atNs, connection }, { ratePerSecond, connections, seconds 
   return { ...NOTHING, ...spreadOf(Float64Array.from(beyondPrompt).sort()), share };
 }
 
-/** @param {number} came @param {number} planned */
-function arrivedAsPlanned(came, planned) {
-  return came > 0 && Math.abs(came - planned) <= Math.max(2, planned / 200);
+/** @param {number} arrived @param {number} planned */
+function arrivedAsPlanned(arrived, planned) {
+  return arrived > 0 && Math.abs(arrived - planned) <= Math.max(2, planned / 200);
 }
 
 /**

@@ -23,15 +23,15 @@ const SETUP_REQUESTS = 1;
 const GOAL_RATIO = 1.1;
 
 /** @typedef {{lag99: number, late99: number, cpuSeconds: number}} Run ms: as the tool reports it, and as measured at the target */
-/** @typedef {{who: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} OutputMode */
+/** @typedef {{name: string, flags: (folder: string) => string[], onTerminal: boolean, judged?: boolean}} OutputMode */
 
 /** The first is the baseline. @type {OutputMode[]} */
 const OUTPUT_MODES = [
-  { who: 'no output (--quiet)', flags: () => ['--quiet'], onTerminal: false },
-  { who: 'a line every 5 s', flags: () => [], onTerminal: false },
-  { who: 'live view on a terminal', flags: () => [], onTerminal: true, judged: true },
+  { name: 'no output (--quiet)', flags: () => ['--quiet'], onTerminal: false },
+  { name: 'a line every 5 s', flags: () => [], onTerminal: false },
+  { name: 'live view on a terminal', flags: () => [], onTerminal: true, judged: true },
   {
-    who: 'live view, a requirement, .json and .html rewritten',
+    name: 'live view, a requirement, .json and .html rewritten',
     flags: (folder) => [
       ...['--require', 'p99<100ms'],
       ...['json', 'html'].flatMap((extension) => ['--out', join(folder, `live.${extension}`)]),
@@ -53,7 +53,7 @@ export async function run(settings) {
       columns: ['output', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
       rows: measured.map((one) => figuresOf(one, measured[0].runs)),
       summary: {},
-      raw: measured.map(({ who, runs: all }) => ({ who, runs: all })),
+      raw: measured.map(({ name, runs: all }) => ({ name, runs: all })),
     };
   });
 }
@@ -85,9 +85,9 @@ function quoted(text) {
 }
 
 /** @param {OutputMode & {runs: Run[]}} mode @param {Run[]} base */
-function figuresOf({ who, runs, judged = false }, base) {
+function figuresOf({ name, runs, judged = false }, base) {
   const of = (/** @type {keyof Run} */ key) => median(runs.map((one) => one[key]));
   const ratio = (/** @type {keyof Run} */ key) => median(runs.map((one, i) => one[key] / base[i][key]));
   const goal = judged ? verdictOn(`lag <= ${GOAL_RATIO}`, ratio('lag99') <= GOAL_RATIO) : ['', ''];
-  return [who, of('lag99'), ratio('lag99'), of('late99'), ratio('late99'), of('cpuSeconds'), ...goal];
+  return [name, of('lag99'), ratio('lag99'), of('late99'), ratio('late99'), of('cpuSeconds'), ...goal];
 }

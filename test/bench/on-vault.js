@@ -27,7 +27,7 @@ const GOAL_RATIO = 1;
 
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
 /** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the load generator per response, including startup and warm-up */
-/** @typedef {{who: string, measure: () => Promise<Measured>}} Source */
+/** @typedef {{tool: string, measure: () => Promise<Measured>}} Source */
 /** @typedef {Pick<Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
 /** @param {Settings} settings @returns {Promise<Report>} */
@@ -55,7 +55,7 @@ export function run(settings) {
         'tool',
         'responses/s',
         'CPU ms each',
-        'ours / theirs',
+        'ours / tool',
         'lowest',
         'highest',
         'goal',
@@ -98,7 +98,7 @@ function ourSource({ url, token }, args, seconds) {
     }
     return { perSecond: rates.perSecond, cpuMs: (cpuSeconds * 1000) / (totals.sent + warmup.sent) };
   };
-  return { who: 'ours', measure };
+  return { tool: 'ours', measure };
 }
 
 /** @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
@@ -112,7 +112,7 @@ function fetchSource({ token }, { url, bodyFile, contentType }, seconds) {
     if (failed > 0) throw new Error(`${failed} requests of the fetch loop failed`);
     return { perSecond: succeeded / elapsedSeconds, cpuMs: (cpuSeconds * 1000) / (succeeded + warmup) };
   };
-  return { who: 'fetch', measure };
+  return { tool: 'fetch', measure };
 }
 
 /** @param {Peer} peer @param {Vault} vault @param {Request} request @param {number} seconds @returns {Source} */
@@ -125,7 +125,7 @@ function peerSource(peer, { folder }, request, seconds) {
     if (failed > 0) throw new Error(`${failed} requests of ${peer.name} failed`);
     return { perSecond, cpuMs: (cpuSeconds * 1000) / (perSecond * seconds) };
   };
-  return { who: peer.name, measure };
+  return { tool: peer.name, measure };
 }
 
 /** @param {string[]} args @param {Record<string, string>} env */
@@ -137,12 +137,12 @@ async function runNode(args, env) {
 
 /**
  * Ratios run by run: a temporary slowdown of the machine affects them less than a ratio of medians.
- * @param {{who: string, runs: Measured[]}} row
+ * @param {{tool: string, runs: Measured[]}} row
  * @param {{runs: Measured[]}} ours
  */
-function figuresOf({ who, runs }, ours) {
+function figuresOf({ tool, runs }, ours) {
   const figures = [
-    who,
+    tool,
     median(runs.map(({ perSecond }) => perSecond)),
     median(runs.map(({ cpuMs }) => cpuMs)),
   ];

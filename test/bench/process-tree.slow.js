@@ -29,8 +29,8 @@ describe('memory and CPU time of a process tree', options, () => {
 
   it('includes the CPU time of a finished thread', async () => {
     await withNode(SPIN, (pid) => {
-      const taken = readTree(pid);
-      assert.ok(taken !== null && taken.cpuSeconds >= 0.29, `${taken?.cpuSeconds} s`);
+      const usage = readTree(pid);
+      assert.ok(usage !== null && usage.cpuSeconds >= 0.29, `${usage?.cpuSeconds} s`);
     });
   });
 

@@ -200,7 +200,7 @@ function readResult(file) {
 function reportOf({ seconds, code, result, memory, audited }) {
   const sixth = Math.floor(memory.length / 6);
   const [first, last] = [mean(memory.slice(0, sixth)), mean(memory.slice(-sixth))];
-  const books = Object.keys(OPERATIONS).map((name) => balance(name, result, audited[name]));
+  const balances = Object.keys(OPERATIONS).map((name) => balance(name, result, audited[name]));
   const { totals, requirements, measurement } = result;
   /** @type {Record<string, string>} */
   const expected = { ...REQUIREMENTS, ...OCSP_REQUIREMENTS };
@@ -210,7 +210,7 @@ function reportOf({ seconds, code, result, memory, audited }) {
     row('memory, MB, first sixth', first, null, null),
     row('memory, MB, last sixth', last, null, null),
     row('planned - sent - dropped - never sent', unaccounted(totals), 0, unaccounted(totals) === 0),
-    ...books.flatMap(({ name, logged, unlogged, isBalanced }) => [
+    ...balances.flatMap(({ name, logged, unlogged, isBalanced }) => [
       row(
         `${name}: requests in the audit log without a response in the result`,
         logged,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { uniform } from '../../src/common/random.js';
-import { truthOf } from './freeze.js';
+import { exactPercentiles } from './freeze.js';
 import { lateness } from './lateness.js';
 import { lindleyWaits, meanWait, SERVICE_MS, typicalSeeds } from './queue.js';
 import { mean, median, medianOf, medianOfMost, quantile } from './statistics.js';
@@ -40,14 +40,14 @@ describe('bench statistics', () => {
 describe('freeze', () => {
   it('simulated requests match the closed form to within one interval', () => {
     for (const rate of [100, 1000, 4000]) {
-      const truth = truthOf(rate, 4);
-      assert.equal(truth.p50, 0);
+      const exact = exactPercentiles(rate, 4);
+      assert.equal(exact.p50, 0);
       for (const [name, p] of /** @type {const} */ ([
         ['p90', 0.9],
         ['p95', 0.95],
         ['p99', 0.99],
       ])) {
-        near(truth[name], 511 - (1 - p) * 2500, 1000 / rate);
+        near(exact[name], 511 - (1 - p) * 2500, 1000 / rate);
       }
     }
   });

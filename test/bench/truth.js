@@ -1,7 +1,7 @@
 /**
  * Computes what a tool without lateness would have reported, from captured packets: each request takes its captured time,
  * and in an open loop also waits from its due time for a free connection, first come, first served. A single server
- * responds faster after a late tool left it idle; for it, only the captured time beyond the server's own counts.
+ * responds faster after a late tool left it idle, so there only the captured time beyond the service time counts.
  */
 import { createSchedule } from '../../src/plan/schedule.js';
 import { quantile } from './statistics.js';

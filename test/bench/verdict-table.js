@@ -38,9 +38,9 @@ export function rowsOf(machine, runs) {
     const bars = barCells(figure, runs);
     const requirements = requirementCells(figure, runs);
     const isTrue = requirements.falsePasses + requirements.falseFails === 0;
-    const isHeld = !WITH_BAR_GOAL.has(figure) || (bars.held ?? 0) >= GOAL_CONTAINED;
+    const isContained = !WITH_BAR_GOAL.has(figure) || (bars.contained ?? 0) >= GOAL_CONTAINED;
     const goal = WITH_BAR_GOAL.has(figure) ? `${GOAL_CONTAINED * 100} % contain, none false` : 'none false';
-    return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isHeld)];
+    return [machine, figure, ...bars.cells, ...requirements.cells, ...verdictOn(goal, isTrue && isContained)];
   });
 }
 
@@ -48,10 +48,10 @@ export function rowsOf(machine, runs) {
 function barCells(figure, runs) {
   const known = runs.filter((run) => run.bars[figure].truthIs !== null);
   const missing = runs.filter((run) => run.bars[figure].bar === null).length;
-  if (known.length === 0) return { held: null, cells: [0, missing, null, null, null, null, null, null] };
+  if (known.length === 0) return { contained: null, cells: [0, missing, null, null, null, null, null, null] };
   const count = (/** @type {string} */ place) =>
     known.filter((run) => run.bars[figure].truthIs === place).length;
-  const held = count('inside') / known.length;
+  const contained = count('inside') / known.length;
   const widths = Float64Array.from(known, (run) => {
     const { low, high } = /** @type {Bar} */ (run.bars[figure].bar);
     return high === null ? Number.POSITIVE_INFINITY : (high - low) / run.truth[figure];
@@ -59,21 +59,21 @@ function barCells(figure, runs) {
   const cells = [
     known.length,
     missing,
-    percent(held),
+    percent(contained),
     count('below'),
     count('above'),
-    heldPooled(figure, known),
+    containedPooled(figure, known),
     percent(quantile(widths, 0.5)),
     percent(quantile(widths, 0.9)),
   ];
-  return { held, cells };
+  return { contained, cells };
 }
 
 /** @param {Figure} figure @param {MeasuredRun[]} runs */
-function heldPooled(figure, runs) {
+function containedPooled(figure, runs) {
   if (figure === 'max' || figure === 'rate') return null;
   const scenarios = [...new Set(runs.map(({ scenario }) => scenario))];
-  const held = scenarios.flatMap((name) => {
+  const contained = scenarios.flatMap((name) => {
     const own = runs.filter(({ scenario }) => scenario === name);
     const pooled = poolFigures(own.map(({ responses }) => responses))[figure];
     return own.filter(({ bars }) => {
@@ -81,7 +81,7 @@ function heldPooled(figure, runs) {
       return bar !== null && placeTruth(bar, pooled) === 'inside';
     });
   });
-  return percent(held.length / runs.length);
+  return percent(contained.length / runs.length);
 }
 
 /** @param {Figure} figure @param {MeasuredRun[]} runs */

@@ -46,10 +46,10 @@ export function startWatched(args, { limitSeconds = 900, env = {} } = {}) {
   }
   let peakMb = 0;
   const sample = () => {
-    const taken = readTree(pid);
-    if (taken === null) return;
+    const usage = readTree(pid);
+    if (usage === null) return;
     // For a single process, the kernel's high-water mark includes peaks between samples.
-    peakMb = Math.max(peakMb, taken.residentMb, taken.highestMb);
+    peakMb = Math.max(peakMb, usage.residentMb, usage.highestMb);
   };
   const sampling = setInterval(sample, SAMPLE_EVERY_MS);
   const ended = once(child, 'close').then(([code, signal]) => {

@@ -18,8 +18,8 @@ const onWireMs = ({ requestAtNs, responseAtNs }) => Number((responseAtNs ?? 0n) 
 
 /** @param {string} url @param {Agent} agent */
 async function post(url, agent) {
-  const asked = request(url, { method: 'POST', agent }).end('question');
-  const [response] = await once(asked, 'response');
+  const sent = request(url, { method: 'POST', agent }).end('question');
+  const [response] = await once(sent, 'response');
   await response.resume().toArray();
 }
 

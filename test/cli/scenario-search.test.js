@@ -18,7 +18,12 @@ async function searched(names, act, { refused = new Map(), signalled = false } =
   const interrupt = { stop: heard.signal };
   const code = await searchSteps(
     /** @type {any} */ ({
-      steps: names.map((name) => ({ name, plan: { operation: name }, token: null, goal: { of: 'rate' } })),
+      steps: names.map((name) => ({
+        name,
+        plan: { operation: name },
+        token: null,
+        searchSettings: { of: 'rate' },
+      })),
       outs: names.map((name) => [`r-${name}.json`]),
       settings: { quiet: true, out: ['r.json'] },
     }),

@@ -85,7 +85,7 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
     [{ host: '0.0.0.0' }, 'dev_host_not_loopback'],
     [{ mount: 'sys' }, 'dev_bad_mount'],
   ])) {
-    it(`refuses ${JSON.stringify(options)}: ${code}`, async () => {
+    it(`rejects ${JSON.stringify(options)}: ${code}`, async () => {
       await assert.rejects(startDevServer(options), { name: 'PkiLoadError', code, exitCode: 1 });
     });
   }

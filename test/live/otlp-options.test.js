@@ -84,7 +84,7 @@ const BAD_HEADERS = [
   ],
   ['no name', '=hunter2', /^Part 1 .* does not start with a header name/],
   ['a name with a space', 'api key=hunter2', /does not start with a header name/],
-  ['a half percent sign', 'api-key=hunter2%2', /has a bad %XX or .*, in the value of api-key/],
+  ['an incomplete percent escape', 'api-key=hunter2%2', /has a bad %XX or .*, in the value of api-key/],
   ['invalid UTF-8', 'api-key=hunter2%ff', /has a bad %XX or .*, in the value of api-key/],
   [
     'a line break',
@@ -97,7 +97,7 @@ const BAD_HEADERS = [
     'Content-Length=7',
     /sets the header content-length, which the connection itself sets/,
   ],
-  ['the form of the body', 'content-type=hunter2', /sets the header content-type/],
+  ['the type of the body', 'content-type=hunter2', /sets the header content-type/],
 ];
 
 describe('readOtlpHeaders', () => {

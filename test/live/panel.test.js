@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
-import { NARROWEST, panel, sparkline, WIDEST } from '../../src/live/panel.js';
+import { MAX_PANEL_WIDTH, MIN_PANEL_WIDTH, panel, sparkline } from '../../src/live/panel.js';
 import { interval } from './interval.js';
 
 /** @import { IntervalEvent } from '../../src/engine/interval.js' */
@@ -148,11 +148,11 @@ test("no line exceeds the terminal's width or the maximum, whatever the content"
         p99s: fc.array(fc.option(number), { maxLength: 240 }),
         requirements: fc.array(requirement, { maxLength: 6 }),
       }),
-      fc.integer({ min: NARROWEST - 1, max: 250 }),
+      fc.integer({ min: MIN_PANEL_WIDTH - 1, max: 250 }),
       (changes, rest, width) => {
         const made = /** @type {any[]} */ ([rest, changes]);
         for (const line of lines(panelState(made[0], made[1]), width)) {
-          assert.ok(line.length <= Math.min(width, WIDEST), `${line.length} of ${width}: ${line}`);
+          assert.ok(line.length <= Math.min(width, MAX_PANEL_WIDTH), `${line.length} of ${width}: ${line}`);
           assert.equal(stripVTControlCharacters(line), line);
           assert.doesNotMatch(line, /\p{Cc}/u);
         }

@@ -16,7 +16,7 @@ test('a run that is left out of a set has its remedy', async () => {
   assert.match(text, /Left out: run 2: its measurement is invalid: The tool was late\.\s+Lower\s+--rate\./);
 });
 
-test('a comparison of different operations says so first', () => {
+test('the first warning of a comparison is that the operations differ', () => {
   const other = runsOf(TEN, 1, { command: 'issue' });
   const groups = [
     { name: 'old', runs: runsOf(TEN, 0) },

@@ -14,7 +14,7 @@ export const calibrationOptions = {
     duration: option('duration', 'Length of each of the 15 to 30 measurements', {
       ...{ default: '1s', min: 100, max: 10_000 },
     }),
-    'max-lateness': option('duration', 'A rate is accurate if 99 % of the requests are at most this late', {
+    'max-lateness': option('duration', 'Max send lateness (p99) at an accurate rate', {
       ...{ default: '1ms', min: 0.01, max: 1000 },
     }),
   }),

@@ -117,8 +117,8 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, accurateRate }) {
     loadAverage > BUSY_LOAD * cpus &&
       `The machine was busy before the calibration: a load average of ${loadAverage.toFixed(1)} on ${counted(cpus, 'core')}.`,
   ]);
-  const broken = tries.findLast(({ ratePerSecond }) => ratePerSecond === failedAtPerSecond);
-  if (broken !== undefined) return [...machine, ...faultsOf(broken, limits)];
+  const failedTry = tries.findLast(({ ratePerSecond }) => ratePerSecond === failedAtPerSecond);
+  if (failedTry !== undefined) return [...machine, ...faultsOf(failedTry, limits)];
   const failed = tries.filter(({ isAccurate }) => !isAccurate).length;
   const failures = `although ${failed} of ${tries.length} tries failed`;
   const highest = `The highest rate tried was accurate, ${failures}`;
@@ -127,9 +127,9 @@ function limitsOf({ environment: { cpus, loadAverage }, peak, accurateRate }) {
   return [...machine, `${tried}; ${peakText}${busy(peak, ', with the target CPU at ')}.`];
 }
 
-/** @param {Figures['accurateRate']['tries'][number]} broken @param {Figures['accurateRate']['limits']} limits */
-function faultsOf(broken, limits) {
-  const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = broken;
+/** @param {Figures['accurateRate']['tries'][number]} failedTry @param {Figures['accurateRate']['limits']} limits */
+function faultsOf(failedTry, limits) {
+  const { latenessMs, p50Ms, p99Ms, measurement, planned, samples, delayMs, ratePerSecond } = failedTry;
   const at = `At ${formatRate(ratePerSecond)}`;
   const wrong = (/** @type {string} */ name, /** @type {typeof p50Ms} */ { reported, target }) =>
     `${at} the tool reported a ${name} of ${duration(reported)}, but the target took ${duration(target)}.`;

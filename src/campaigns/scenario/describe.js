@@ -18,7 +18,7 @@ import { planOfStep } from '../search/step-plan.js';
 /** @import { ReadScenario, ScenarioSetup } from './read.js' */
 /** @import { Step as PlannedStep } from './scenario-steps.js' */
 
-/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'goal' | 'notJudged'>>} Step */
+/** @typedef {Pick<PlannedStep, 'name' | 'plan'> & Partial<Pick<PlannedStep, 'searchSettings' | 'notJudged'>>} Step */
 /** @typedef {{repeat: number, pauseMs: number, out: string[], search?: object | null}} Settings */
 
 /**
@@ -83,18 +83,18 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
 }
 
 /** @param {Step} step @param {ScenarioSetup | null} setup @param {Settings} settings */
-async function describeStep({ name, plan, goal = null, notJudged = [] }, setup, settings) {
+async function describeStep({ name, plan, searchSettings = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
   const place = [target.url, targetFlags({ ...target, url: '' }).trim()];
-  const schedule = goal === null ? scheduleOf(load) : null;
+  const schedule = searchSettings === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
-  const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
+  const text = planned === null ? 'as many as the target can handle' : formatCount(planned);
   return [
     ...facts({
       Run: name,
       Target: dev ? 'an embedded PKI server' : place.filter(Boolean),
       Mount: target.mount,
-      ...(goal === null ? { Load: loadPhrase(load), Requests: count } : describeSearch(plan, goal)),
+      ...(searchSettings ? describeSearch(plan, searchSettings) : { Load: loadPhrase(load), Requests: text }),
     }),
     ...operations(mix ?? [], planned),
     ...stages(load, schedule),
@@ -108,11 +108,11 @@ async function describeStep({ name, plan, goal = null, notJudged = [] }, setup, 
   ];
 }
 
-/** The number of requests is unknown. @param {Plan} plan @param {SearchSettings} goal */
-function describeSearch(plan, goal) {
-  const { of, start, highest, recoverMs } = goal;
+/** The number of requests is unknown. @param {Plan} plan @param {SearchSettings} searchSettings */
+function describeSearch(plan, searchSettings) {
+  const { of, start, highest, recoverMs } = searchSettings;
   const loadAt = (/** @type {number} */ level, /** @type {'coarse' | 'confirmation'} */ phase) =>
-    planOfStep(plan, goal, { level, phase, number: 1 }, []).load;
+    planOfStep(plan, searchSettings, { level, phase, number: 1 }, []).load;
   const lengthAt = (/** @type {Parameters<typeof loadAt>} */ ...step) =>
     formatDuration(Number(loadAt(...step).durationMs));
   const aim = of === 'rate' ? 'the highest rate' : 'the peak throughput';

@@ -9,7 +9,7 @@ import { planOfRun } from '../../plan/plan.js';
 /** @import { Result } from '../../result/schema.js' */
 
 /**
- * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between`: called after each run
+ * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between`: called between runs, with the last step
  * @typedef {{steps: readonly {name: string, run: string, target: string, plan: Plan}[], repeat: number, pauseMs: number,
  *   refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal, runOnce: (step: number, plan: Plan) => Promise<Result>,
  *   live: Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>, between: (step: number) => Promise<unknown>,

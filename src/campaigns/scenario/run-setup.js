@@ -34,39 +34,39 @@ const REAL = { setUp, tearDown, connect: connectTo };
 /** @param {ScenarioSetup} setup @param {readonly Step[]} steps @param {SetupContext} context @param {typeof REAL} [system] */
 export function createScenarioSetup(setup, steps, { log, warn, interruptible }, system = REAL) {
   const { name, keep } = setup;
-  const places = placesOf(name, steps, system.connect);
+  const targets = targetsOf(name, steps, system.connect);
   /** UUIDs of root mounts that we created: two addresses may reach the same Vault. @type {Set<string | null>} */
   const ownRoots = new Set();
 
-  /** Warns of a setup that existed before. @param {SetupTarget} place @param {VaultClient} client */
-  async function inspect(place, client) {
-    const { created, existing } = /** @type {SetupReport} */ (place.report);
+  /** Warns of a setup that existed before. @param {SetupTarget} target @param {VaultClient} client */
+  async function inspect(target, client) {
+    const { created, existing } = /** @type {SetupReport} */ (target.report);
     if (keep || created.length + existing.length === 0) return;
-    const uuid = places.length > 1 ? await uuidOf(client, name) : null;
-    if (isOurs(place)) ownRoots.add(uuid);
-    if (isOurs(place) || (uuid !== null && ownRoots.has(uuid))) return;
+    const uuid = targets.length > 1 ? await uuidOf(client, name) : null;
+    if (isOurs(target)) ownRoots.add(uuid);
+    if (isOurs(target) || (uuid !== null && ownRoots.has(uuid))) return;
     const added = created.length === 0 ? '' : ' or its own additions';
     warn(
-      `The setup ${name} already existed at ${place.url}; the scenario does not remove it${added}. To remove it: ${place.remove}`,
+      `The setup ${name} already existed at ${target.url}; the scenario does not remove it${added}. To remove it: ${target.remove}`,
     );
   }
 
-  /** @param {SetupTarget} place @param {AbortSignal} stop */
-  async function setUpAt(place, stop) {
-    const client = place.connect();
-    place.report = { created: [], existing: [] };
+  /** @param {SetupTarget} target @param {AbortSignal} stop */
+  async function setUpAt(target, stop) {
+    const client = target.connect();
+    target.report = { created: [], existing: [] };
     // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
-    const logWithUrl = (/** @type {string} */ text) => log(`${place.url}: ${text}`);
+    const logWithUrl = (/** @type {string} */ text) => log(`${target.url}: ${text}`);
     try {
-      await system.setUp(interruptible(client, stop), plan, logWithUrl, place.report);
+      await system.setUp(interruptible(client, stop), plan, logWithUrl, target.report);
     } finally {
-      await inspect(place, client);
+      await inspect(target, client);
       await client.close();
     }
   }
 
-  /** @param {SetupTarget} place @param {AbortSignal} tooLate */
+  /** @param {SetupTarget} target @param {AbortSignal} tooLate */
   async function tearDownAt({ url, connect: open, remove }, tooLate) {
     const client = interruptible(open(), tooLate);
     try {
@@ -85,36 +85,36 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
     async setUp(stop) {
       /** @type {Map<number, PkiLoadError>} */
       const refused = new Map();
-      for (const place of places) {
+      for (const target of targets) {
         if (stop.aborted) break;
         try {
-          await setUpAt(place, stop);
+          await setUpAt(target, stop);
         } catch (error) {
           if (!(error instanceof PkiLoadError)) throw error;
-          for (const step of place.steps) refused.set(step, error);
+          for (const step of target.steps) refused.set(step, error);
         }
       }
       return refused;
     },
     /** @returns {string[]} a sentence for each target on which our setup remains */
     leftovers() {
-      const ours = keep ? [] : places.filter(isOurs);
+      const ours = keep ? [] : targets.filter(isOurs);
       return ours.map(({ url, remove }) => `The setup ${name} is left at ${url}. To remove it: ${remove}`);
     },
     /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s */
     async tearDown(stop) {
       const tooLate = delayedSignal(stop, REMOVALS_MS);
-      for (const place of places.filter(isOurs)) {
-        if (keep) log(`Left the setup ${name} at ${place.url} (keep).`);
-        else await tearDownAt(place, tooLate.signal);
-        place.report = null;
+      for (const target of targets.filter(isOurs)) {
+        if (keep) log(`Left the setup ${name} at ${target.url} (keep).`);
+        else await tearDownAt(target, tooLate.signal);
+        target.report = null;
       }
       tooLate.close();
     },
   };
 }
 
-/** Whether we created all its mounts. @param {SetupTarget} place */
+/** Whether we created all its mounts. @param {SetupTarget} target */
 function isOurs({ report }) {
   if (report === null || report.created.length === 0) return false;
   return !report.existing.some(({ kind }) => kind === 'mount' || kind === 'auth');
@@ -130,14 +130,14 @@ async function uuidOf(client, name) {
 }
 
 /** @param {string} name @param {readonly Step[]} steps @param {typeof connectTo} open @returns {SetupTarget[]} */
-function placesOf(name, steps, open) {
+function targetsOf(name, steps, open) {
   const real = [...steps.keys()].filter((i) => !steps[i].plan.dev);
   const targetOf = (/** @type {number} */ i) => steps[i].plan.target;
   const groups = groupBy(real, (i) => JSON.stringify([targetOf(i).url, targetOf(i).namespace]));
   return groups.map((group) => {
     const step = steps[group[0]];
-    const { target } = step.plan;
-    const remove = teardownCommand(name, targetFlags(target), step.tokenEnv);
-    return { url: target.url, steps: group, connect: () => open(step), remove, report: null };
+    const { plan, tokenEnv } = step;
+    const remove = teardownCommand(name, targetFlags(plan.target), tokenEnv);
+    return { url: plan.target.url, steps: group, connect: () => open(step), remove, report: null };
   });
 }

@@ -12,7 +12,7 @@ import { checkArrivals } from '../../plan/schedule.js';
 import { checkToken, readEnvironment } from '../../vault/environment.js';
 import { quoted } from '../../vault/setup/command.js';
 import { checkSearchable } from '../search/find-max.js';
-import { OPEN_LOOP, plannedForSearch, searchSettings } from '../search/search-options.js';
+import { OPEN_LOOP, plannedForSearch, readSearchSettings } from '../search/search-options.js';
 import { findPath, placed } from './read.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -47,10 +47,10 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     for (const target of targets) {
       const plan = await planRun(run, target, flags, environment, search);
       await checkAllowed(run, target, plan, { ...settings, mayReach });
-      const goal = search && searchSettings(plan, settings, mergeLoad(run, flags, search));
-      if (goal !== null) {
+      const searchSettings = search && readSearchSettings(plan, settings, mergeLoad(run, flags, search));
+      if (searchSettings !== null) {
         const place = { source: run.source, groups: run.loadGroups, flags: searchFlags };
-        placed(place, () => checkSearchable(plan, goal));
+        placed(place, () => checkSearchable(plan, searchSettings));
       }
       const lost = run.requirements.filter(({ stage }) => stage !== undefined && plan.load.stages === null);
       const notJudged = lost.map(({ text }) => text);
@@ -64,7 +64,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
         /** for addresses that a certificate names */
         mayReach,
         /** null: a run, not a search */
-        goal,
+        searchSettings,
         /** requirements on its stages, which flags or a search replace; and sentences for its reports */
         ...{ notJudged, remarks: remarksOf({ run: run.name, notJudged }) },
       });
@@ -168,7 +168,7 @@ function stagesOf({ stages, level }, flags) {
   throw usageError('contradiction', problem, `Add --${level}, or leave --${replacing} out.`);
 }
 
-/** Nothing of a target but its mount applies to --dev. @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags */
+/** With --dev, only the mount of a target applies. @param {ScenarioRun} run @param {ScenarioTarget} target @param {Given} flags */
 function targetGiven({ setup }, { options }, { dev }) {
   if (String(dev) === 'true') return options.mount === undefined ? {} : { mount: options.mount };
   return setup === null ? options : { mount: `${setup.name}-int`, ...options };
@@ -185,7 +185,7 @@ function checkLoad({ source, loadGroups, model, name }, { rate, warmup }, stages
   if (model === 'open' && rate === null)
     throw source.error(at('model'), 'is open, but there is no rate', 'Add rate, e.g. rate: 20/s, or stages.');
   if (stages === null || warmup === 0 || stages[0].lines[0].from > 0) return;
-  const problem = `would send nothing: it takes the first level of ${stages[0].name}, which is 0`;
+  const problem = `would send nothing: it runs at the first level of ${stages[0].name}, which is 0`;
   throw source.error(at('warmup'), problem, 'Start above 0, or leave the warm-up out.');
 }
 

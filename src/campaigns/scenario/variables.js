@@ -1,4 +1,4 @@
-/** Replaces `${NAME}` in a scenario by an environment variable declared in `env`, if its value cannot be a secret. */
+/** Replaces `${NAME}` in a scenario with an environment variable declared in `env`, if its value cannot be a secret. */
 import { closest } from '../../common/closest.js';
 import { sanitizeText } from '../../common/sanitize.js';
 import { DURATION_PATTERN, RATE_PATTERN } from '../../common/units.js';
@@ -91,7 +91,7 @@ function lookUp(source, path, name, { declared, env, allowEnv = [], mayReach = (
   const isHarmless = HARMLESS.test(value.trim()) || (ADDRESS.test(value) && mayReach(value));
   if (value === fallback || isHarmless || allowEnv.includes(name)) return value;
   const remedy = `Requests and results would contain its value. To allow it, add --allow-env ${name}.`;
-  throw refuse('is neither a number, with or without a unit, nor true, false or an allowed address', remedy);
+  throw refuse('is not a number (with or without a unit), true, false or an allowed address', remedy);
 }
 
 /** @param {Source} source @returns {Map<string, string | null>} defaults by name; the schema checks the list itself */

@@ -17,10 +17,10 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 /** @import { SearchSettings } from './search-options.js' */
 /** @import { RecoveryEnd, StepEnd } from './steps.js' */
 
-/** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPlace `number` from 1 */
+/** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPosition `number` from 1 */
 /**
  * `runStep` resolves to null if stopped before the run; `onStep` is awaited after each step
- * @typedef {{runStep: (plan: Plan, place: StepPlace) => Promise<StepEnd | null>, isStopped?: () => boolean,
+ * @typedef {{runStep: (plan: Plan, position: StepPosition) => Promise<StepEnd | null>, isStopped?: () => boolean,
  *   onStep?: (soFar: Search, step: SearchStep) => Promise<void>, command?: string}} SearchContext
  */
 

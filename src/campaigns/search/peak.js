@@ -18,10 +18,10 @@ const [GAIN, FLAT] = [0.05, 2];
 const [PRECISION, MAX_CONFIRMATIONS] = [0.1, 4];
 
 /**
- * A confirmation may be CONFIRMED below the peak, the best of several steps, plus SURE standard errors of the
- * difference: with few responses per step, the best step may be luck.
+ * A confirmation may be MAX_SHORTFALL below the peak, the best of several steps, plus MAX_ERRORS standard errors of
+ * the difference: with few responses per step, the best step may be luck.
  */
-const [CONFIRMED, SURE] = [2 * AT_PEAK, 2];
+const [MAX_SHORTFALL, MAX_ERRORS] = [2 * AT_PEAK, 2];
 
 /** @param {{start: number, highest: number}} levels @param {Tries} tries @returns {Promise<Found>} */
 export async function findPeak({ start, highest }, tries) {
@@ -63,7 +63,7 @@ async function climb(level, highest, { tryLevel, isStopped }) {
 /** @param {Tries} tries @param {Why} why the climb ended @returns {Promise<Found>} */
 async function confirmPeak(tries, why) {
   const { steps, tryLevel, isStopped, withoutAnswer } = tries;
-  /** The lowest level that missed a requirement in a confirmation, and the highest that was too slow. */
+  /** The lowest level that did not meet a requirement in a confirmation, and the highest that was too slow. */
   let [tooMany, tooFew] = [Number.POSITIVE_INFINITY, 0];
   /** By level, ascending. @type {(Measured & {level: number})[]} */
   const confirmed = [];
@@ -131,6 +131,6 @@ function isAsFast(confirmed, steps) {
     .filter((step) => isPassing(step) && step.phase !== 'confirmation')
     .every((step) => {
       const error = Math.hypot(errorOf(step), errorOf(confirmed));
-      return confirmed.perSecond >= (1 - CONFIRMED) * step.perSecond - SURE * error;
+      return confirmed.perSecond >= (1 - MAX_SHORTFALL) * step.perSecond - MAX_ERRORS * error;
     });
 }

@@ -60,14 +60,14 @@ export function plannedForSearch(search, planned) {
   return { concurrency: fewest.threads, ...planned };
 }
 
-/** @typedef {Readonly<ReturnType<typeof searchSettings>>} SearchSettings */
+/** @typedef {Readonly<ReturnType<typeof readSearchSettings>>} SearchSettings */
 
 /**
  * @param {Plan} plan the search starts at its rate or, in a closed loop, its concurrency
  * @param {{search?: RequestedSearch | null, pauseMs: number}} settings `search` must not be null
  * @param {{duration?: unknown, concurrency?: unknown}} given load options; the search sets the others
  */
-export function searchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
+export function readSearchSettings({ load }, { search, pauseMs }, { duration, concurrency }) {
   const { of, highest } = /** @type {RequestedSearch} */ (search);
   const stepMs = duration === undefined ? STEP_MS : (load.durationMs ?? STEP_MS);
   const start = of === 'rate' ? (load.ratePerSecond ?? START_RATE) : load.concurrency;

@@ -12,8 +12,8 @@ import { samplesToProve } from '../../verdict/statistics.js';
 /** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
 
-/** A single miss must not prevent a proof: plan SAMPLES times the minimum, and accept ALMOST all of it. */
-const [SAMPLES, ALMOST] = [2, 0.9];
+/** A single miss must not prevent a proof: plan SAMPLE_FACTOR times the minimum; MIN_SHARE of that is enough. */
+const [SAMPLE_FACTOR, MIN_SHARE] = [2, 0.9];
 
 /** A step that was too close to call is repeated, this many times as long. */
 const LONGER = 3;
@@ -31,7 +31,7 @@ const MIN_FOR_RATE_MS = 6000;
 const [SPARE, MAX_CONNECTIONS] = [1.5, 512];
 
 /** Assumed if no requirement limits the latency. */
-const DEFAULT_PATIENCE_MS = 1000;
+const DEFAULT_RESPONSE_MS = 1000;
 
 /** Keeps the seeds of steps apart from those of --repeat runs. */
 const STEP_STREAM = 310;
@@ -131,7 +131,7 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undeci
   const longer = LONGER ** undecided;
   const maxMs = Math.max(minMs, isConfirmation ? LONGEST_CONFIRMATION_MS : LONGEST_STEP_MS * longer);
   const isKnown = perSecond !== null && plan.requirements.length > 0;
-  const neededMs = isKnown ? (SAMPLES * minRequests(plan) * 1000) / perSecond : 0;
+  const neededMs = isKnown ? (SAMPLE_FACTOR * minRequests(plan) * 1000) / perSecond : 0;
   return Math.round(Math.min(Math.max(minMs, neededMs) * longer, maxMs));
 }
 
@@ -147,7 +147,7 @@ function minRequests({ requirements, mix }) {
 
 /** @param {Plan} plan @param {Phase} phase @returns {number} with fewer requests `not proven` may come from a single miss */
 export function enoughRequests(plan, phase) {
-  return minRequests(plan) * (phase === 'confirmation' ? 1 : SAMPLES * ALMOST);
+  return minRequests(plan) * (phase === 'confirmation' ? 1 : SAMPLE_FACTOR * MIN_SHARE);
 }
 
 /**
@@ -178,8 +178,8 @@ function connectionsFor({ requirements, load }, level) {
   const limitsLatency = (/** @type {Plan['requirements'][number]} */ { metric, comparator }) =>
     ['percentile', 'mean', 'max'].includes(metric) && comparator[0] === '<';
   const limits = requirements.filter(limitsLatency).map(({ limit }) => limit);
-  const patienceMs = limits.length === 0 ? DEFAULT_PATIENCE_MS : Math.max(...limits);
-  const needed = (SPARE * level * patienceMs) / 1000;
+  const responseMs = limits.length === 0 ? DEFAULT_RESPONSE_MS : Math.max(...limits);
+  const needed = (SPARE * level * responseMs) / 1000;
   const fitting = needed <= load.concurrency ? load.concurrency : 2 ** Math.ceil(Math.log2(needed));
   return Math.max(load.concurrency, Math.min(fitting, MAX_CONNECTIONS));
 }

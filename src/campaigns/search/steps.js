@@ -39,9 +39,9 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   };
   const preparing = { token, mayReach, signal: stop, cutOff, onEvent, onClosing };
 
-  /** @param {ProbeTarget} place @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
-  async function recover(place, pauseMs) {
-    const { probe, close } = openProbe(place, stop);
+  /** @param {ProbeTarget} target @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
+  async function recover(target, pauseMs) {
+    const { probe, close } = openProbe(target, stop);
     const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop);
     try {
       if (waitForRecovery !== null) return await waitForRecovery(pauseMs, probe);
@@ -54,20 +54,20 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   }
 
   return {
-    /** @param {Plan} stepPlan differs in its load @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} showing */
-    async run(stepPlan, showing) {
+    /** @param {Plan} stepPlan differs in its load @param {{onEvent: (event: RunEvent) => void, live?: LiveHook}} observers */
+    async run(stepPlan, observers) {
       // Preparation also puts load on the target, and its failure ends the search.
       const before = last === null ? null : await recover(last, recoverMs);
       const planned = isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan;
       const prepared = shared ?? (await prepareRun(planned, preparing));
-      const place = { origin: prepared.fixture.origin, tls: prepared.tls };
+      const target = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isPreparedOnce(plan)) shared = prepared;
       // Each preparation starts a new embedded server.
-      else if (!plan.dev) last = place;
+      else if (!plan.dev) last = target;
       try {
         // The target must also recover from the preparation.
-        const { waitedMs, recovered } = await recover(place, before === null ? recoverMs : 0);
-        const settings = { prepared, signal: stop, cutOff, command, ...showing };
+        const { waitedMs, recovered } = await recover(target, before === null ? recoverMs : 0);
+        const settings = { prepared, signal: stop, cutOff, command, ...observers };
         const ended = await runWithEarlyStop(stepPlan, settings);
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
@@ -104,7 +104,7 @@ async function runWithEarlyStop(stepPlan, options) {
   return { result, cutShort };
 }
 
-/** @param {ProbeTarget} place @param {AbortSignal} stop ends a probe at once */
+/** @param {ProbeTarget} target @param {AbortSignal} stop ends a probe at once */
 function openProbe({ origin, tls }, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: PROBE_TIMEOUT_MS });
   let isConnected = false;
@@ -125,11 +125,11 @@ function openProbe({ origin, tls }, stop) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
 
-/** A step ends early if CLEARLY times the allowed requests, and over MIN_LATE, are late for IN_A_ROW seconds. */
-const [CLEARLY, MIN_LATE, IN_A_ROW] = [2, 5, 2];
+/** A step ends early if more than MIN_LATE requests, and LATE_FACTOR times those allowed, are late for LATE_SECONDS. */
+const [LATE_FACTOR, MIN_LATE, LATE_SECONDS] = [2, 5, 2];
 
 /** Standard deviations: random arrivals exceed this about once in a thousand times. */
-const SURE = 3;
+const MAX_DEVIATIONS = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
@@ -145,7 +145,7 @@ export function watchEarlyStop({ load, requirements }) {
       if (!isLimit || comparator[0] !== '<' || series !== 'response' || operation !== undefined) return [];
       const due = (ratePerSecond * limit) / 1000;
       const share = metric === 'max' ? 0 : 1 - quantile;
-      return [{ text, allowed: share * planned, notLate: due + SURE * Math.sqrt(due) + 1 }];
+      return [{ text, allowed: share * planned, notLate: due + MAX_DEVIATIONS * Math.sqrt(due) + 1 }];
     },
   );
   let streak = 0;
@@ -154,14 +154,14 @@ export function watchEarlyStop({ load, requirements }) {
     const isTool = waiting > 0 && inFlight < concurrency;
     const measuredMs = elapsedMs - warmupMs;
     const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
-    const broken =
+    const unmet =
       phase === 'measuring' && !isTool
-        ? limits.find(({ allowed, notLate }) => open - notLate > Math.max(MIN_LATE, CLEARLY * allowed))
+        ? limits.find(({ allowed, notLate }) => open - notLate > Math.max(MIN_LATE, LATE_FACTOR * allowed))
         : undefined;
-    streak = broken === undefined ? 0 : streak + 1;
-    if (broken === undefined || streak < IN_A_ROW) return null;
-    const late = `${formatCount(Math.floor(open - broken.notLate))} or more of ${formatCount(Math.round(planned))}`;
-    return `The step was cut short after ${formatDuration(measuredMs)}, as ${broken.text} could no longer be met: ${late} planned requests had already waited longer than that without a response.`;
+    streak = unmet === undefined ? 0 : streak + 1;
+    if (unmet === undefined || streak < LATE_SECONDS) return null;
+    const late = `${formatCount(Math.floor(open - unmet.notLate))} or more of ${formatCount(Math.round(planned))}`;
+    return `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: ${late} planned requests had already waited longer than that without a response.`;
   };
 }
 

@@ -11,7 +11,7 @@ import {
 
 /** @import { Table } from '../sections.js' */
 /** @import { Axis } from './axes.js' */
-/** @import { Place, Setting } from './frame.js' */
+/** @import { Plot, Setting } from './frame.js' */
 /** @import { HorizontalLine, LineStyle, VerticalLine } from './lines.js' */
 
 /** @typedef {LineStyle & {name: string, values: (number | null | undefined)[]}} Series null: a gap; undefined: the line continues */
@@ -23,7 +23,7 @@ import {
  * `heading`: column heading of the moments, which ascend; the first series is on top, `stacked` ones are bars; `text` formats a value.
  * @typedef {{setting: Setting, summary: string, xAxis: Axis, yAxis: Axis, heading: string,
  *   moments: {name: string, x: number}[], series: Series[], text: (value: number) => string,
- *   horizontalLines?: readonly HorizontalLine[], verticalLines?: readonly VerticalLine[], over?: (place: Place) => string}} Declaration `over`: drawn last
+ *   horizontalLines?: readonly HorizontalLine[], verticalLines?: readonly VerticalLine[], over?: (plot: Plot) => string}} Declaration `over`: drawn last
  */
 
 /** @param {Declaration} declaration @returns {Drawn} */
@@ -33,12 +33,12 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
     typeof value === 'number' ? text(value) : '–';
   const below = moments.map(() => 0);
   const lines = series
-    .map(({ values, ...look }) => ({
-      ...look,
+    .map(({ values, ...lineStyle }) => ({
+      ...lineStyle,
       points: values.flatMap((value, i) => {
         if (value === undefined) return [];
-        if (look.mark === 'stacked') below[i] += value ?? 0;
-        return [{ x: moments[i].x, value: look.mark === 'stacked' ? below[i] : value }];
+        if (lineStyle.mark === 'stacked') below[i] += value ?? 0;
+        return [{ x: moments[i].x, value: lineStyle.mark === 'stacked' ? below[i] : value }];
       }),
     }))
     .reverse();
@@ -47,22 +47,22 @@ export function drawChart({ setting, summary, xAxis, yAxis, heading, moments, se
     x: moments[row].x,
     text: `${name}: ${series.map((one, i) => `${one.name} ${texts[i]}`).join(', ')}`,
   }));
-  const draw = (/** @type {Place} */ place) =>
+  const draw = (/** @type {Plot} */ plot) =>
     [
-      ...lines.map(({ points, ...look }) =>
-        (look.mark === 'stacked' ? drawBars : drawLine)(points, look, place),
+      ...lines.map(({ points, ...lineStyle }) =>
+        (lineStyle.mark === 'stacked' ? drawBars : drawLine)(points, lineStyle, plot),
       ),
-      drawVerticalLines(verticalLines, place),
-      drawHorizontalLines(horizontalLines, place),
-      drawTooltips(tooltips, place),
-      over(place),
+      drawVerticalLines(verticalLines, plot),
+      drawHorizontalLines(horizontalLines, plot),
+      drawTooltips(tooltips, plot),
+      over(plot),
     ].join('\n');
   return {
     svg: frames({ ...setting, summary, xAxis, yAxis, draw }),
     summary,
-    legend: [...series, ...horizontalLines].map(({ name, ...look }) => ({
+    legend: [...series, ...horizontalLines].map(({ name, ...lineStyle }) => ({
       name,
-      className: lineClass(look),
+      className: lineClass(lineStyle),
     })),
     table: {
       kind: 'table',

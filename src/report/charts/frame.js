@@ -5,7 +5,7 @@ import { escapeHtml } from '../html/escape.js';
 
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
-/** @typedef {ReturnType<typeof Plot>} Place the plot */
+/** @typedef {ReturnType<typeof makePlot>} Plot */
 
 /** Font size of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
@@ -34,7 +34,7 @@ export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES]
 
 /**
  * A chart with axes, in each size. `draw` fills the plot; `hasXGrid`: the grid is that of the x axis.
- * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (place: Place) => string, hasXGrid?: boolean}} parts
+ * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (plot: Plot) => string, hasXGrid?: boolean}} parts
  */
 export const frames = (parts) => parts.sizes.map((size) => frame(parts, size)).join('\n');
 
@@ -62,7 +62,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw, hasXGrid = false }, { n
       const label = textAt({ x, y: bottom + 22, text: tick.label, anchor: 'middle' });
       return [line('axis', xAt(tick), xAt(tick), bottom, bottom + 5), label];
     }),
-    draw(Plot({ left, right, top, bottom }, xAxis, yAxis)),
+    draw(makePlot({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
   ];
@@ -81,7 +81,7 @@ export function line(className, x1, x2, y1, y2) {
 }
 
 /** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */
-export function Plot({ left, right, top, bottom }, xAxis, yAxis) {
+export function makePlot({ left, right, top, bottom }, xAxis, yAxis) {
   const x = (/** @type {number} */ value) => round(left + xAxis.at(value) * (right - left));
   const y = (/** @type {number} */ value) => round(bottom - yAxis.at(value) * (bottom - top));
   return { left, right, top, bottom, x, y };

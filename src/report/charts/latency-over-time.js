@@ -52,7 +52,7 @@ function seriesOf(rows) {
       before.name += ` = ${one.key}`;
     else series.push({ ...one, name: one.key });
   }
-  return series.map(({ key, ...look }) => ({ ...look, value: (row) => (row.idle ? undefined : row[key]) }));
+  return series.map(({ key, ...rest }) => ({ ...rest, value: (row) => (row.idle ? undefined : row[key]) }));
 }
 
 /** Limits on the response time of the whole run; others would not apply to all of the chart. @param {Result} run */

@@ -3,7 +3,7 @@ import { line as path } from 'd3-shape';
 import { escapeHtml } from '../html/escape.js';
 import { LINE_HEIGHT, line, round, textAt } from './frame.js';
 
-/** @import { Place } from './frame.js' */
+/** @import { Plot } from './frame.js' */
 
 /** @typedef {{x: number, value: number | null}} Point null: a gap */
 /** @typedef {{style: number, mark?: string}} LineStyle `style`: colour 1 to 6; `mark`: class of the line; see the style sheet */
@@ -19,13 +19,13 @@ const RADII = { track: 6, under: 4, over: 2 };
 /** Limits beyond this multiple of the measured range would flatten the lines. */
 const [MAX_LIMITS, LIMIT_REACH] = [3, 3];
 
-/** Min pixels for the name of an upright. */
+/** Min pixels for the name of a vertical line. */
 const MIN_NAME = 32;
 
-/** A path, with dots where points are few or alone. @param {Point[]} points @param {LineStyle} look @param {Place} place */
-export function drawLine(points, { style, mark }, place) {
-  const x = (/** @type {Point} */ point) => place.x(point.x);
-  const y = (/** @type {Point} */ { value }) => place.y(Number(value));
+/** A path, with dots where points are few or alone. @param {Point[]} points @param {LineStyle} lineStyle @param {Plot} plot */
+export function drawLine(points, { style, mark }, plot) {
+  const x = (/** @type {Point} */ point) => plot.x(point.x);
+  const y = (/** @type {Point} */ { value }) => plot.y(Number(value));
   const d = path(x, y).defined(({ value }) => value !== null)(points);
   const isGap = (/** @type {number} */ i) => (points[i]?.value ?? null) === null;
   const isAlone = (/** @type {number} */ i) => isGap(i - 1) && isGap(i + 1);
@@ -38,16 +38,16 @@ export function drawLine(points, { style, mark }, place) {
   ].join('\n');
 }
 
-/** @param {Point[]} points @param {LineStyle} look @param {Place} place @returns {string} a bar for each point above zero, at least a pixel high */
-export function drawBars(points, look, { left, right, bottom, x, y }) {
+/** @param {Point[]} points @param {LineStyle} lineStyle @param {Plot} plot @returns {string} a bar for each point above zero, at least a pixel high */
+export function drawBars(points, lineStyle, { left, right, bottom, x, y }) {
   const bars = points.map((point) =>
     point.value ? `M${x(point.x)} ${bottom}V${Math.min(y(point.value), bottom - 1)}` : '',
   );
   const width = round((0.9 * (right - left)) / points.length);
-  return `<path class="${lineClass(look)}" stroke-width="${width}" d="${bars.join('')}"/>`;
+  return `<path class="${lineClass(lineStyle)}" stroke-width="${width}" d="${bars.join('')}"/>`;
 }
 
-/** @param {LineStyle} look */
+/** @param {LineStyle} lineStyle */
 export function lineClass({ style, mark }) {
   if (mark === 'stacked') return `stacked s${style}`;
   return mark === undefined ? `line s${style}` : `line s${style} ${mark}`;
@@ -61,23 +61,23 @@ export function limitsNear(limits, [low, high]) {
     .map(({ text, ...limit }) => ({ ...limit, mark: 'limit', name: `limit: ${text}` }));
 }
 
-/** Horizontal lines; the legend has their names. @param {readonly HorizontalLine[]} horizontalLines @param {Place} place */
+/** Horizontal lines; the legend has their names. @param {readonly HorizontalLine[]} horizontalLines @param {Plot} plot */
 export function drawHorizontalLines(horizontalLines, { left, right, y: yOf }) {
   return horizontalLines
-    .map((level) => line(lineClass(level), left, right, yOf(level.value), yOf(level.value)))
+    .map((one) => line(lineClass(one), left, right, yOf(one.value), yOf(one.value)))
     .join('\n');
 }
 
-/** @param {readonly VerticalLine[]} verticalLines ascending @param {Place} place */
+/** @param {readonly VerticalLine[]} verticalLines ascending @param {Plot} plot */
 export function drawVerticalLines(verticalLines, { x: xOf, right, top, bottom }) {
   const places = verticalLines.map(({ x }) => Math.min(right, xOf(x)));
   return verticalLines
     .map(({ name }, i) => {
       const x = places[i];
       const room = (places[i + 1] ?? right) - x - 8;
-      const upright = line('upright', x, x, top, bottom);
-      if (room < MIN_NAME) return upright;
-      return upright + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
+      const rule = line('vertical', x, x, top, bottom);
+      if (room < MIN_NAME) return rule;
+      return rule + textAt({ x: x + 4, y: top + LINE_HEIGHT, text: name, room, hasHalo: true });
     })
     .join('\n');
 }
@@ -85,7 +85,7 @@ export function drawVerticalLines(verticalLines, { x: xOf, right, top, bottom })
 /** Narrower plots are for phones, which have no pointer. */
 const MIN_FOR_TOOLTIPS = 400;
 
-/** Columns highlighted under the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Place} place */
+/** Columns highlighted under the pointer. @param {{x: number, text: string}[]} tooltips ascending @param {Plot} plot */
 export function drawTooltips(tooltips, { x: xOf, left, right, top, bottom }) {
   if (right - left < MIN_FOR_TOOLTIPS) return '';
   const places = tooltips.map(({ x }) => xOf(x));

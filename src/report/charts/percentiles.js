@@ -9,7 +9,7 @@ import { round } from './frame.js';
 
 /** @import { LatencyBlock } from '../../result/schema.js' */
 /** @import { Drawn } from './chart.js' */
-/** @import { Place, Setting } from './frame.js' */
+/** @import { Plot, Setting } from './frame.js' */
 
 /** @typedef {{axis: string, series: {name: string, latency: LatencyBlock}[]}} Data */
 
@@ -43,7 +43,7 @@ export function percentiles({ axis, series }, setting) {
     })),
     series: decoded.map(({ name }, i) => ({ name, style: 2 - (i % 2), values: lines[i] })),
     text: formatLatency,
-    over: (place) => whiskers.map((one) => drawWhisker(one, place)).join('\n'),
+    over: (plot) => whiskers.map((one) => drawWhisker(one, plot)).join('\n'),
   });
 }
 
@@ -60,10 +60,10 @@ function decode(one) {
   return [{ ...one, at, end: Math.log10(2 * count) }];
 }
 
-/** An arrow if there is no upper bound. @param {{x: number, low: number, high: number | null}} whisker @param {Place} place */
-function drawWhisker({ x: nines, low, high }, place) {
-  const [x, bottom] = [place.x(nines), place.y(low)];
-  const top = high === null ? place.top : place.y(high);
+/** An arrow if there is no upper bound. @param {{x: number, low: number, high: number | null}} whisker @param {Plot} plot */
+function drawWhisker({ x: nines, low, high }, plot) {
+  const [x, bottom] = [plot.x(nines), plot.y(low)];
+  const top = high === null ? plot.top : plot.y(high);
   const [left, right, foot] = [x - 4, x + 4, top + 6].map(round);
   const head = high === null ? `M${left} ${foot}L${x} ${top}L${right} ${foot}` : `M${left} ${top}H${right}`;
   return `<path class="error" d="M${left} ${bottom}H${right}M${x} ${bottom}V${top}${head}"/>`;

@@ -25,10 +25,10 @@ export function rates(run, setting) {
   const isPerHour = Math.max(totals.sent / timeline.length, load.ratePerSecond ?? 0) < 1;
   const rows = binned(timeline);
   const [{ span }] = rows;
-  // Results of older versions have no requests due.
+  // Older results lack the number of requests due.
   const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(0, -1);
-  const series = shown.map(({ key, ...look }) => ({
-    ...look,
+  const series = shown.map(({ key, ...lineStyle }) => ({
+    ...lineStyle,
     value: (/** @type {Bin} */ bin) =>
       (total(bin.rows.map((row) => row[key] ?? 0)) * (isPerHour ? 3600 : 1)) / bin.span,
   }));

@@ -8,7 +8,7 @@ import { frames, line, round, textAt } from './frame.js';
 
 /** @import { Unit } from './axes.js' */
 /** @import { Drawn } from './chart.js' */
-/** @import { Place, Setting } from './frame.js' */
+/** @import { Plot, Setting } from './frame.js' */
 
 /** @typedef {{name: string, runs: string[], values: (number | null)[]}} Group `name`: empty for a single group */
 
@@ -40,7 +40,7 @@ export function runs({ unit, groups }, setting) {
       summary,
       xAxis: valueAxis(unit, '', values, { isFromZero: false }),
       yAxis: { title: '', at: rowAt, ticks: () => ticks },
-      draw: (place) => groups.map((group, i) => drawGroup(group, i, place, text)).join('\n'),
+      draw: (plot) => groups.map((group, i) => drawGroup(group, i, plot, text)).join('\n'),
       hasXGrid: true,
     }),
     summary,
@@ -64,7 +64,7 @@ export function quantileOf(values, share) {
   return sorted[below] + (place - below) * ((sorted[below + 1] ?? 0) - sorted[below]);
 }
 
-/** @param {Group} group @param {number} row @param {Place} place @param {(value: number) => string} text */
+/** @param {Group} group @param {number} row @param {Plot} plot @param {(value: number) => string} text */
 function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
   const values = known(group.values);

@@ -31,9 +31,9 @@ export function timeChart({ run, rows, series, summary, ...parts }) {
     xAxis: timeAxis(seconds),
     heading: 'Time',
     moments: rows.map((row) => ({ name: momentName(row, seconds), x: row.second + row.span / 2 })),
-    series: series.map(({ value, ...look }) => ({
+    series: series.map(({ value, ...lineStyle }) => ({
       mark: rows.length > DENSE_FROM ? 'dense' : undefined,
-      ...look,
+      ...lineStyle,
       values: rows.map(value),
     })),
     verticalLines: hasAfter ? [...verticalLines, { name: 'waiting', x: windowSeconds }] : verticalLines,

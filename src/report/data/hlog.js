@@ -20,7 +20,7 @@ import { subjectPhrase } from '../describe/words.js';
 /** @typedef {{tag?: string, start: number, seconds: number, max: number | null, histogram: string | null}} Interval */
 
 const UNITS =
-  'Values are in microseconds, Interval_Max in milliseconds: HistogramLogProcessor -outputValueUnitRatio 1000';
+  'Values are in microseconds, Interval_Max in milliseconds; use HistogramLogProcessor -outputValueUnitRatio 1000';
 const TAGS =
   'Without a tag: response times. Tag=service and Tag=sendLag: service times and send lag of the whole run';
 const LEGEND = '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"';

@@ -26,7 +26,7 @@ import { render as renderText } from '../text.js';
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
 
-/** Ends of a search that show nothing about the target. @type {Search['why'][]} */
+/** Values of `why` that show nothing about the target. @type {Search['why'][]} */
 const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 
 /** By kind. @type {Record<string, (document: any) => Suite[]>} */

@@ -99,8 +99,8 @@ function requests(result) {
   return [
     gauge('requests_planned', request, 'Planned requests.', point(result.totals.planned)),
     counter('requests', request, 'Requests sent, by outcome.', sent),
-    counter('requests_dropped', request, 'Dropped, as every connection was busy; only at the end.', dropped),
-    gauge('requests_never_sent', request, 'Never sent, or during the run not done yet.', neverSent),
+    counter('requests_dropped', request, 'Dropped: every connection was busy; 0 until the end.', dropped),
+    gauge('requests_never_sent', request, 'Never sent; during the run, also those not done yet.', neverSent),
   ];
 }
 
@@ -162,8 +162,8 @@ function requirements({ requirements: all }) {
     });
   return [
     gauge('requirement.state', '', '1 for the state of the requirement.', states),
-    gauge('requirement.actual', '', 'The measured value, in the unit of the label.', values('actual')),
-    gauge('requirement.limit', '', 'The limit, in the unit of the label.', values('limit')),
+    gauge('requirement.actual', '', 'The measured value; the label gives its unit.', values('actual')),
+    gauge('requirement.limit', '', 'The limit; the label gives its unit.', values('limit')),
   ];
 }
 
@@ -175,7 +175,7 @@ function measurement({ measurement: { verdict, reasons }, unfinished }) {
   const states = statesOf(['valid', 'suspect', 'invalid'], verdict, {});
   return [
     gauge('measurement.state', '', '1 for the verdict on the measurement itself.', states),
-    gauge('measurement.reason', '', '1 for each remark, or reason why it is invalid.', reasonPoints),
+    gauge('measurement.reason', '', '1 for each remark, or reason for an invalid measurement.', reasonPoints),
   ];
 }
 

@@ -129,10 +129,10 @@ function about(comparison, isSame) {
   const { groups, createdAt, command, tool } = comparison;
   const phraseOf = (/** @type {ComparedGroup} */ group, /** @type {number} */ i) => {
     const used = group.runs.filter((run) => run.used).length;
-    const of = used === group.runs.length ? '' : `${used} of `;
+    const usedOf = used === group.runs.length ? '' : `${used} of `;
     const parts = [
       labelOf(comparison, i) !== group.name && group.name,
-      `${of}${counted(group.runs.length, 'run')}${i === 0 ? ', the base' : ''}`,
+      `${usedOf}${counted(group.runs.length, 'run')}${i === 0 ? ', the base' : ''}`,
       !isSame && subjectsPhrase(group),
       `on ${targetsPhrase(group.runs)}`,
       `started ${datesPhrase(group)}`,

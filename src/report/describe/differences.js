@@ -80,13 +80,13 @@ export function finding({ groups, metrics, method }, other) {
   const differences = ranked.map((metric) => differenceTo(metric, other));
   if (differences.every(({ verdict }) => verdict === 'not enough runs'))
     return `Too few runs to show a difference between ${name} and ${base}.`;
-  const open = ranked.find((metric) => differenceTo(metric, other).interval !== null);
-  const range = open === undefined ? '' : openRange(open, differenceTo(open, other).interval ?? []);
+  const measured = ranked.find((metric) => differenceTo(metric, other).interval !== null);
+  const range = measured ? possibleRange(measured, differenceTo(measured, other).interval ?? []) : '';
   return `No difference is shown between ${name} and ${base}${range}.`;
 }
 
 /** @param {ComparedMetric} metric @param {readonly number[]} interval @returns a clause; empty if it rounds to zero */
-function openRange({ label, unit }, interval) {
+function possibleRange({ label, unit }, interval) {
   const [low, high] = interval.map((difference) => differenceText(unit, difference));
   if (low !== high) return `: ${label} may differ by ${intervalText(unit, interval)}`;
   return /[1-9]/.test(low) ? `: ${label} may differ by ${low}` : '';

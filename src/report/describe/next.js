@@ -52,5 +52,5 @@ function fromRequirements({ requirements, measurement, totals, load }) {
   if (unproven.doubt === 'tool') return [['--threads', 'or a faster machine: this tool was late']];
   if (unproven.doubt === 'unchecked') return [['--rate', 'a lower rate leaves time to check every response']];
   if (unproven.doubt === 'failures') return [PAGE];
-  return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'more requests can decide it']];
+  return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'may prove what is not proven yet']];
 }

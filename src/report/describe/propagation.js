@@ -8,7 +8,7 @@ import { counted, joined, targetPhrase, timeColumns, timeText } from './words.js
 /** @import { DelayBlock, Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { Part, Report } from '../sections.js' */
 
-/** @typedef {{name: string, delay: DelayBlock}} Place a node, or all of them */
+/** @typedef {{name: string, delay: DelayBlock}} NodeDelay a node, or all of them */
 
 /** By outcome. @type {Readonly<Record<string, string>>} */
 const OUTCOME_MEANINGS = {
@@ -31,7 +31,7 @@ export function describePropagation(found) {
     subject: `Revocations on ${targetPhrase(target)}, mount ${plan.mount}, role ${plan.role}`,
     sections: [
       section('answer', null, answer(found, title)),
-      ...placesOf(found).map((place, i) => section(`place-${i}`, place.name, placeParts(place, i === 0))),
+      ...nodeDelaysOf(found).map((one, i) => section(`place-${i}`, one.name, delayParts(one, i === 0))),
       section('outcomes', 'Outcomes', outcomes(found)),
       section('remarks', 'Remarks', notes([...measurement.reasons.slice(1), ...own])),
       section('requests', 'Requests', requests(found)),
@@ -69,8 +69,8 @@ function delayChart({ sinceAnswered: { lower, upper } }) {
   return [chart('percentiles', 'Delay by percentile', text, { axis: 'delay', series })];
 }
 
-/** @param {Place} place @param {boolean} isFirst its chart is part of the answer @returns {Part[]} */
-function placeParts({ name, delay }, isFirst) {
+/** @param {NodeDelay} one @param {boolean} isFirst its chart is part of the answer @returns {Part[]} */
+function delayParts({ name, delay }, isFirst) {
   const { sinceAnswered, sinceSent, widthMs, revoked, beforeAnswered } = delay;
   const rows = Object.entries({
     ...{ 'response, lower': sinceAnswered.lower, 'response, upper': sinceAnswered.upper },
@@ -150,8 +150,8 @@ function headline({ everywhere, nodes, certificates: { begun } }) {
   return `${seen} ${where} within ${most} (p99), half within ${half}`;
 }
 
-/** @param {Propagation} found @returns {Place[]} for several nodes, first all of them together */
-function placesOf({ nodes, everywhere }) {
+/** @param {Propagation} found @returns {NodeDelay[]} for several nodes, first all of them together */
+function nodeDelaysOf({ nodes, everywhere }) {
   const nameOf = (/** @type {typeof nodes[number]} */ { url, state }) =>
     state === null ? url : `${url} (${state})`;
   const own = nodes.map((node) => ({ name: nameOf(node), delay: node.delay }));

@@ -145,8 +145,8 @@ function requests({ totals, unfinished }) {
 /** @param {Result} result @returns {Part[]} only for several outcomes or failures */
 function outcomes({ outcomeDetails, totals, verification }) {
   const rows = Object.entries(outcomeDetails).sort(([, a], [, b]) => b.count - a.count);
-  const broken = Object.entries(verification.failures).sort(([, a], [, b]) => b - a);
-  const isAllGood = rows.length < 2 && rows.every(([, { success }]) => success) && broken.length === 0;
+  const failedChecks = Object.entries(verification.failures).sort(([, a], [, b]) => b - a);
+  const isAllGood = rows.length < 2 && rows.every(([, { success }]) => success) && failedChecks.length === 0;
   return [
     ...table(
       'Outcomes',
@@ -168,7 +168,7 @@ function outcomes({ outcomeDetails, totals, verification }) {
         ['Failed check', ([rule]) => rule],
         ['responses', ([, count]) => formatCount(count)],
       ],
-      broken,
+      failedChecks,
     ),
   ];
 }

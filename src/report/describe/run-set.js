@@ -68,8 +68,8 @@ function answer({ runs, summary: { used, metrics, leftOut, warnings } }) {
       const range = isSpread ? spanText(min, max, (value) => formatFigure(unit, value)) : undefined;
       return { name: label, value: formatFigure(unit, median), range };
     });
-  const of = used.length === 1 ? '' : ' Medians (lowest to highest run):';
-  return [...sentence(`${all}${of}`), ...figures(items), ...remarks];
+  const medianNote = used.length === 1 ? '' : ' Medians (lowest to highest run):';
+  return [...sentence(`${all}${medianNote}`), ...figures(items), ...remarks];
 }
 
 /** @param {RunSet} runSet @returns {Part[]} */

@@ -41,10 +41,10 @@ const ROW_COLUMNS = [
 /** @param {ScenarioResult} scenario @param {'run' | 'target'} key */
 const hasSeveral = ({ steps }, key) => new Set(steps.map((step) => step[key])).size > 1;
 
-/** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `of` follows a label: `, login` */
+/** @param {readonly ScenarioRow[]} rows @returns rows by operation, the whole first; `suffix` of a label: `, login` */
 function byOperation(rows) {
   return groupBy(rows, ({ operation }) => operation).map((own) => {
-    return { of: own[0].operation === null ? '' : `, ${own[0].operation}`, own };
+    return { suffix: own[0].operation === null ? '' : `, ${own[0].operation}`, own };
   });
 }
 
@@ -138,14 +138,14 @@ export function errorTable(scenario, rows) {
 
 /** @param {ScenarioRow[]} rows of a run, without stages @returns {Part[]} target by target for each metric; none for single runs */
 export function spreadTables(rows) {
-  return byOperation(rows).flatMap(({ of, own }) => {
+  return byOperation(rows).flatMap(({ suffix, own }) => {
     const spreads = SPREAD_METRICS.flatMap(([key, label, unit]) =>
       own.flatMap((row) => {
         const spread = row.overRuns?.[key];
         return spread === undefined ? [] : [{ name: marked(row, `${label}, ${row.target}`), unit, spread }];
       }),
     );
-    const name = `Over runs${of}`;
+    const name = `Over runs${suffix}`;
     return table(name, [[name, (spread) => spread.name], ...SPREAD_COLUMNS], spreads);
   });
 }
@@ -159,13 +159,13 @@ export function charts({ steps }, rows) {
     const step = steps.find((one) => one.run === run && one.target === target);
     return (counts ? step?.used : step?.runs.map(({ name }) => name)) ?? [];
   };
-  return byOperation(rows.filter(({ overRuns }) => overRuns !== null)).flatMap(({ of, own }) =>
+  return byOperation(rows.filter(({ overRuns }) => overRuns !== null)).flatMap(({ suffix, own }) =>
     SPREAD_METRICS.map(([key, label, unit]) => {
       const groups = own.map((row) => {
         const values = row.overRuns?.[key].values ?? [];
         return { name: marked(row, row.target), runs: runsOf(row), values };
       });
-      return { key, parts: runsChart(`${label}${of}`, unit, groups) };
+      return { key, parts: runsChart(`${label}${suffix}`, unit, groups) };
     }),
   );
 }

@@ -84,8 +84,8 @@ function stepItems(step, name = step.name) {
   if (failure !== null) items.unshift({ verdict: 'failed', name: name || 'run', text: failure.text });
   if (measurement.verdict !== 'invalid') return items;
   // Older files have no grades.
-  const against = measurement.reasons.filter(({ grade }) => grade !== 'remark');
-  const reason = against.map(({ text }) => text).join(' ');
+  const invalidReasons = measurement.reasons.filter(({ grade }) => grade !== 'remark');
+  const reason = invalidReasons.map(({ text }) => text).join(' ');
   items.push({ verdict: 'invalid', name: `${prefix}measurement`, text: measurementText(step), reason });
   return items;
 }
@@ -157,10 +157,10 @@ function stepPhrase({ load, stages, repeat }) {
 function targetOfStep({ target, aim, runs, used, repeat }) {
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
-  const made = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} completed, ${used.length} count`;
+  const note = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} completed, ${used.length} count`;
   // A target without a name goes by its URL. The slash keeps a target named `http` apart.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
-  return isItsUrl ? `${address}${made}` : `${target}: ${address}${made}`;
+  return isItsUrl ? `${address}${note}` : `${target}: ${address}${note}`;
 }
 
 /** @param {ScenarioResult['comparisons']} all of a run @returns {Part[]} */

@@ -1,6 +1,6 @@
 /**
- * autocannon, from npm: closed loop, or a share of the rate per connection and second. Whole milliseconds. It
- * corrects its latencies for coordinated omission, unless disabled.
+ * autocannon, from npm: a closed loop, or the rate divided among its connections, second by second. Latencies are in
+ * whole milliseconds, and corrected for coordinated omission, unless disabled.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

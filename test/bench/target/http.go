@@ -49,7 +49,7 @@ func isContentLength(line []byte) bool {
 	return len(line) >= len(contentLength) && bytes.EqualFold(line[:len(contentLength)], []byte(contentLength))
 }
 
-func httpAnswer(status, contentType string, body []byte) []byte {
+func httpResponse(status, contentType string, body []byte) []byte {
 	head := fmt.Sprintf("HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", status, contentType, len(body))
 	return append([]byte(head), body...)
 }

@@ -5,8 +5,8 @@
 // fixed service time.
 //
 // It prints one JSON line {"port": N} when it listens, and exits when its standard input closes. The first -skip
-// requests are setup: answered at once, neither counted nor recorded. GET /_arrivals returns the records so far and
-// clears them; GET /_stats returns counts and latencies.
+// requests are setup: they get a response at once, and are neither counted nor recorded. GET /_arrivals returns the
+// records so far and clears them; GET /_stats returns counts and latencies.
 package main
 
 import (
@@ -53,9 +53,9 @@ func main() {
 		check(err)
 		body = read
 	}
-	s.answers = [][]byte{httpAnswer("200 OK", ocspResponse, body)}
+	s.responses = [][]byte{httpResponse("200 OK", ocspResponse, body)}
 	if *bodiesFile != "" {
-		s.answers = readBodies(*bodiesFile)
+		s.responses = readBodies(*bodiesFile)
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
@@ -69,16 +69,16 @@ func main() {
 func readBodies(file string) [][]byte {
 	rest, err := os.ReadFile(file)
 	check(err)
-	answers := [][]byte{}
+	responses := [][]byte{}
 	for len(rest) >= 4 {
 		end := 4 + int(binary.LittleEndian.Uint32(rest))
-		answers = append(answers, httpAnswer("200 OK", ocspResponse, rest[4:end]))
+		responses = append(responses, httpResponse("200 OK", ocspResponse, rest[4:end]))
 		rest = rest[end:]
 	}
-	if len(answers) == 0 {
+	if len(responses) == 0 {
 		check(fmt.Errorf("%s contains no body", file))
 	}
-	return answers
+	return responses
 }
 
 func endWithInput() {

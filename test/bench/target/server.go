@@ -21,7 +21,7 @@ type server struct {
 	start           int64 // arrival of the first request, ns
 	busyUntil       int64 // of the single server, ns
 	requests        uint64
-	answers         [][]byte // sent in turn
+	responses       [][]byte // sent in turn
 	turn            int
 	random          *rand.Rand // of the spread
 }
@@ -82,7 +82,7 @@ func (s *server) loop() {
 	events := make([]syscall.EpollEvent, 256)
 	buffer := make([]byte, 64*1024)
 	for {
-		n, err := syscall.EpollWait(s.epoll, events, s.patience())
+		n, err := syscall.EpollWait(s.epoll, events, s.pollTimeoutMs())
 		if err != nil && err != syscall.EINTR {
 			check(err)
 		}
@@ -98,8 +98,8 @@ func (s *server) loop() {
 	}
 }
 
-// patience returns the timeout of the next poll in milliseconds: 0 while spinning.
-func (s *server) patience() int {
+// pollTimeoutMs returns the timeout of the next poll: 0 while spinning.
+func (s *server) pollTimeoutMs() int {
 	if s.spin {
 		return 0
 	}
@@ -155,15 +155,15 @@ func (s *server) drop(c *conn) {
 func (s *server) handle(c *conn, path []byte, now int64) {
 	switch string(path) {
 	case "/_arrivals":
-		s.write(c, httpAnswer("200 OK", "application/octet-stream", s.takeArrivals()))
+		s.write(c, httpResponse("200 OK", "application/octet-stream", s.takeArrivals()))
 		return
 	case "/_stats":
-		s.write(c, httpAnswer("200 OK", "application/json", s.stats()))
+		s.write(c, httpResponse("200 OK", "application/json", s.stats()))
 		return
 	}
 	if s.skip > 0 {
 		s.skip--
-		s.write(c, s.nextAnswer())
+		s.write(c, s.nextResponse())
 		return
 	}
 	if s.start == 0 {
@@ -176,7 +176,7 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	if s.hangEvery > 0 && s.requests%s.hangEvery == 0 {
 		return
 	}
-	data := s.nextAnswer()
+	data := s.nextResponse()
 	s.seq++
 	one := reply{came: now, arrival: len(s.arrivals) - 1, at: s.dueAt(now), seq: s.seq, conn: c, data: data}
 	if one.at <= now && len(s.waiting) == 0 {
@@ -186,14 +186,14 @@ func (s *server) handle(c *conn, path []byte, now int64) {
 	}
 }
 
-func (s *server) nextAnswer() []byte {
-	answer := s.answers[s.turn]
-	s.turn = (s.turn + 1) % len(s.answers)
-	return answer
+func (s *server) nextResponse() []byte {
+	response := s.responses[s.turn]
+	s.turn = (s.turn + 1) % len(s.responses)
+	return response
 }
 
-// dueAt returns when a request that arrived now is answered, from arrival times alone, so that the queue is exact
-// even if this thread wakes late.
+// dueAt returns when the response to a request that arrived now is due, from arrival times alone, so that the queue is
+// exact even if this thread wakes late.
 func (s *server) dueAt(now int64) int64 {
 	at := now + int64(s.delay)
 	if s.spread > 0 {

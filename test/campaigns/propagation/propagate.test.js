@@ -27,7 +27,7 @@ const LEFT = [
   ],
   ['only those', [VALID, VALID], '2 not revoked, as the call failed'],
   [
-    'calls without a good response',
+    'calls without a valid response',
     [VALID, UNKNOWN, UNKNOWN],
     '1 not revoked, as the call failed; 2 possibly issued, as the call got no valid response',
   ],

@@ -295,7 +295,7 @@ describe('the environment', () => {
       assert.equal((await read(['DB_PASS'])).description, value);
       if (isAllowed) return assert.equal((await read([])).description, value);
       await assert.rejects(read([]), (/** @type {any} */ error) => {
-        assert.match(error.full, /DB_PASS is neither a number, .* add --allow-env DB_PASS\.$/);
+        assert.match(error.full, /DB_PASS is not a number .* add --allow-env DB_PASS\.$/);
         return !error.full.includes(value);
       });
     });

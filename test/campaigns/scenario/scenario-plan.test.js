@@ -154,7 +154,7 @@ describe('stages:', () => {
 const TWO = `${HEAD}targets:\n  - {name: a, url: 'http://a:8200', namespace: x, token-env: A, ca-cert: a.pem, tls-skip-verify: true}\n  - {name: b, url: 'http://b:8200', mount: own}\n`;
 
 describe('--dev:', () => {
-  test('replaces each target by an embedded server', async () => {
+  test('replaces each target with an embedded server', async () => {
     const { plans } = await readAndPlan(TWO, { flags: { dev: true } });
     const [a, b] = plans;
     assert.deepEqual(

@@ -85,10 +85,10 @@ const BEGINS = [
 describe('the start of a search:', () => {
   for (const [what, text, search, flags, [start, concurrency, seconds, fitConnections]] of BEGINS) {
     test(what, async () => {
-      const { plan: planned, goal } = await first(text, search, { ...REQUIRED, ...flags });
+      const { plan: planned, searchSettings } = await first(text, search, { ...REQUIRED, ...flags });
       const { load } = planned;
       assert.deepEqual(
-        { ...goal },
+        { ...searchSettings },
         {
           of: search.of,
           start,
@@ -221,7 +221,7 @@ describe('rejects a search, but accepts its own remedy:', () => {
         () => plan(text, search, flags),
         (error) => error instanceof PkiLoadError && message.test(error.full) && error.exitCode === 1,
       );
-      assert.notEqual((await plan(mended, search, remedy))[0].goal, null);
+      assert.notEqual((await plan(mended, search, remedy))[0].searchSettings, null);
     });
   }
 });
@@ -270,7 +270,7 @@ describe('every run of an example can be searched:', () => {
         const { length } = (await readScenario(text, `${name}.yaml`, {})).runs;
         const steps = await plan(text, search, REQUIRED);
         assert.deepEqual(
-          steps.map(({ goal }) => goal?.of),
+          steps.map(({ searchSettings }) => searchSettings?.of),
           Array(length).fill(search.of),
         );
       });

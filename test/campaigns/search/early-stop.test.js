@@ -40,7 +40,7 @@ const STEPS = [
   ['half of the capacity: stops after seconds', { capacity: 2.5 }, [3, 8]],
   ['no capacity: stops sooner', { capacity: 0 }, [2, 4]],
   ['sufficient capacity', { capacity: 10 }, null],
-  ['a limit of seconds takes as long to break', { requirements: ['p99<5s'], capacity: 0 }, [8, 12]],
+  ['with a limit of seconds, stops only after it', { requirements: ['p99<5s'], capacity: 0 }, [8, 12]],
   ['half of the requests may be late', { requirements: ['p50<200ms'], capacity: 4 }, null],
   ['no latency requirement', { requirements: ['errors<1%'], capacity: 0 }, null],
   ['a limit on max', { requirements: ['max<200ms'], capacity: 0 }, [2, 4]],

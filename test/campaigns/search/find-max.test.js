@@ -336,7 +336,7 @@ const UNCONFIRMED = [
     /^Longer runs did not confirm the shorter ones: p99<5s: Too slow\.$/,
   ],
   [
-    'one that breaks a requirement, then all slower than the steps below it',
+    'one that does not meet a requirement, then all slower than the steps below it',
     (level) => (level === 8 ? { missed: 'Too slow.' } : { workers: 3 }),
     /^With 7 in flight the target reached 300\/s in a run of 30 s, clearly less than the 700\/s of a shorter run with 7 in flight\./,
   ],

@@ -68,10 +68,10 @@ const CASES = [
   ['with a remark', resultOf('valid', [{ code: 'busy_machine' }], [MET]), 'met'],
   ['one missed', resultOf('valid', [], [MET, MISSED]), 'not met'],
   ['one not proven', resultOf('valid', [], [MET, UNPROVEN]), 'not proven'],
-  ['a miss takes precedence over not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
+  ['not met takes precedence over not proven', resultOf('valid', [], [UNPROVEN, MISSED]), 'not met'],
   ['not offered: never met', resultOf('invalid', [{ code: 'load_not_offered' }], [UNPROVEN]), 'not offered'],
   [
-    'not offered: never against the target',
+    'not offered: never counts against the target',
     resultOf('invalid', [{ code: 'load_not_offered' }], [MISSED]),
     'not offered',
   ],
@@ -151,7 +151,7 @@ test('ran out of certificates: no verdict on the target, whatever the figures', 
   assert.match(reason, /more requests than certificates: .* raise --pool\.$/);
 });
 
-test('overload is clear, a missed limit is not', () => {
+test('overload is a clear verdict, a requirement that is not met is not', () => {
   const judged = (/** @type {Result} */ result) => judgeStep(result, { of: 'rate', enough: 300 });
   assert.equal(judged(resultOf('valid', [{ code: 'backlog_growing' }], [MET])).isClear, true);
   assert.notEqual(judged(resultOf('valid', [], [MISSED])).isClear, true);

@@ -206,7 +206,7 @@ const PEAKS = [
   ['one worker: one in flight', [workers(1)], [1, 1], 'flat'],
   ['more workers than the limit', [workers(1000), { highest: 100 }], [95, 100], 'highest'],
   [
-    'a requirement is broken before the peak',
+    'a requirement is no longer met before the peak',
     [(level) => ({ ...(level <= 11 ? MET : MISSED), perSecond: 100 * level })],
     [10, 11],
     'requirement',
@@ -218,12 +218,12 @@ const PEAKS = [
     'generator',
   ],
   [
-    'the tool saturates at a doubling, but a requirement is broken below it',
+    'the tool saturates at a doubling, but below it a requirement is not met',
     [(level) => ({ ...(level <= 10 ? MET : level < 16 ? MISSED : LATE), perSecond: 100 * level })],
     [9, 10],
     'requirement',
   ],
-  ['every step misses', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
+  ['no step meets the requirements', [() => ({ ...MISSED, perSecond: 5 })], null, 'lowest'],
   [
     'too high a start restarts at one',
     [(level) => ({ ...(level <= 3 ? MET : MISSED), perSecond: 100 * level }), { start: 10 }],
@@ -243,7 +243,7 @@ const PEAKS = [
     'flat',
   ],
   [
-    'on a slow target a requirement is broken between two doublings',
+    'on a slow target a requirement is no longer met between two doublings',
     [
       (level, phase) => ({
         ...(level > 11 ? MISSED : phase === 'confirmation' ? MET : STARVED),

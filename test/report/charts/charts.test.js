@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createHistogram, recordMs } from '../../../src/common/histogram.js';
+import { STYLE } from '../../../src/report/html/style.js';
 import { buildLatency } from '../../../src/result/latency.js';
 import { openLoad, sampleResult } from '../../result/sample.js';
 import { HARD_RESULTS, row, timeline } from '../hard-results.js';
 import { chartsIn, collisions } from '../svg.js';
-import { chartsOf } from './draw.js';
+import { chartsOf, draw } from './draw.js';
 
 /** @import { Drawn } from '../../../src/report/charts/chart.js' */
 
@@ -30,6 +31,27 @@ for (const [name, result] of Object.entries(HARD_RESULTS)) {
     }
   });
 }
+
+test('the style sheet has a rule for each class that a chart draws with', () => {
+  const level = { level: 1, name: '1/s', verdict: 'met' };
+  const series = [{ name: 'p50', values: [1] }];
+  const limits = [{ text: 'p50<2ms', value: 2 }];
+  const drawn = [
+    ...Object.values(HARD_RESULTS).flatMap(chartsOf),
+    draw('levels', { heading: 'Rate', axis: '', unit: 'ms', levels: [level], series, limits, answer: level }),
+    draw('runs', {
+      unit: 'ms',
+      groups: [{ name: '', runs: ['a', 'b', 'c', 'd', 'e'], values: [1, 2, 3, 4, 5] }],
+    }),
+  ];
+  const classes = drawn.flatMap(({ svg, legend }) => [
+    ...[...svg.matchAll(/ class="([^"]*)"/g)].flatMap(([, names]) => names.split(' ')),
+    ...legend.flatMap(({ className }) => className.split(' ')),
+  ]);
+  const selectors = STYLE.replace(/\{[^{}]*\}/g, ' ');
+  const withoutRule = [...new Set(classes)].filter((name) => !new RegExp(`\\.${name}\\b`).test(selectors));
+  assert.deepEqual(withoutRule, ['under'], 'it determines only the radius of dots');
+});
 
 /** Milliseconds, over eight orders of magnitude. */
 const anyMs = fc.double({ min: -3, max: 5, noNaN: true }).map((power) => 10 ** power);

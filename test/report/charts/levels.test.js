@@ -28,7 +28,7 @@ const DATA = {
 test('the chart of levels shows the series, nearby limits, and the answer', () => {
   const drawn = draw('levels', DATA);
   assert.deepEqual(legendOf(drawn), ['p50', 'p99', 'limit: p99<50ms']);
-  assert.match(drawn.svg, /<line class="upright"[^>]*><text[^>]*>20\/s</);
+  assert.match(drawn.svg, /<line class="vertical"[^>]*><text[^>]*>20\/s</);
   assert.match(drawn.summary, /The vertical line marks the answer, 20\/s\./);
   for (const svg of chartsIn(drawn.svg)) assert.deepEqual(collisions(svg), []);
 });

@@ -41,10 +41,10 @@ describe('response times over time', () => {
   test('a vertical line marks the start of the wait for the last responses', () => {
     const result = resultOf({ timeline: timeline(30), windowSeconds: 20 });
     const { svg, summary } = latency(result);
-    assert.equal(svg.split('class="upright"').length - 1, 3, 'once in each size');
+    assert.equal(svg.split('class="vertical"').length - 1, 3, 'once in each size');
     assert.match(summary, /After the last vertical line, the run waited for the last responses/);
     const whole = latency({ ...result, windowSeconds: 30 });
-    assert.doesNotMatch(whole.svg + whole.summary, /waited|class="upright"/);
+    assert.doesNotMatch(whole.svg + whole.summary, /waited|class="vertical"/);
   });
 
   test('p50 is on top; identical series are merged, with both names', () => {
@@ -194,9 +194,9 @@ for (const name of ['latency-over-time', 'rates', 'errors', 'send-lag']) {
     const rows = timeline(20, (second) => row(second, { failed: 1, failures: { timeout: 1 } }));
     const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 2) }], { timeline: rows });
     const [full] = draw(name, { ...result, stages }).svg.split('</svg>');
-    assert.equal(full.match(/class="upright"/g)?.length, 2);
+    assert.equal(full.match(/class="vertical"/g)?.length, 2);
     assert.match(full, />ramp<[\s\S]*>steady</);
-    assert.doesNotMatch(draw(name, result).svg, /class="upright"/);
+    assert.doesNotMatch(draw(name, result).svg, /class="vertical"/);
   });
 
   test(`${name} draws nothing for a run without requests`, () =>

@@ -64,7 +64,7 @@ for (const [name, result] of Object.entries(SAMPLES)) {
     assert.deepEqual(
       starts,
       [...starts].sort((a, b) => a - b),
-      'starts never go down',
+      'starts never decrease',
     );
   });
 }

@@ -48,7 +48,7 @@ const CASES = [
     ],
   ],
   [
-    'what is met passes',
+    'a requirement that is met passes',
     SAMPLES['closed-loop-issue'],
     [
       ['rate>=1000/h', 'none', null],

@@ -60,7 +60,7 @@ test('detects duplicates', () => {
     assert.throws(() => assertNoTwins(text), text);
 });
 
-test('a finding', () => {
+test('a finding has no duplicates', () => {
   fc.assert(
     fc.property(
       anyPair,
@@ -84,7 +84,7 @@ test('a finding', () => {
   );
 });
 
-test('ranges, levels of stages, rates and times of revocations', () => {
+test('ranges, stage levels, rates and revocation times have no duplicates', () => {
   fc.assert(
     fc.property(anyPair, ([low, high]) => {
       assertNoTwins(spanText(low, high, formatLatency));

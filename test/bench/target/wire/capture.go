@@ -124,7 +124,7 @@ func (c *capture) drain(use func(packet)) {
 		}
 		for i := range int(n) {
 			head := &c.heads[i]
-			at := timeStamp(c.control[i][:head.header.Controllen])
+			at := timestamp(c.control[i][:head.header.Controllen])
 			if one, ok := parsePacket(c.data[i][:head.length]); ok {
 				one.at = at
 				use(one)
@@ -133,8 +133,8 @@ func (c *capture) drain(use func(packet)) {
 	}
 }
 
-// timeStamp reads the struct timespec of SCM_TIMESTAMPNS.
-func timeStamp(control []byte) int64 {
+// timestamp reads the struct timespec of SCM_TIMESTAMPNS.
+func timestamp(control []byte) int64 {
 	messages, err := syscall.ParseSocketControlMessage(control)
 	fail(err)
 	for _, message := range messages {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Command wire captures the HTTP/1.1 requests to one TCP port on the loopback interface, with the kernel's time stamps.
+// Command wire captures the HTTP/1.1 requests to one TCP port on the loopback interface, with the kernel's timestamps.
 //
 // It prints {"listening":true} once it captures, and stops when its standard input closes. Then it prints a JSON line,
 // {"packets":N,"requests":N,"driftNs":N}, and N records of 20 bytes, little-endian: when the request's last segment
