@@ -7,13 +7,13 @@ import { setFlagsFromString } from 'node:v8';
 /** Requests, and requests a second: in a longer or faster run, compiled code saves more than its compilation costs. */
 const [FEW_REQUESTS, LOW_RATE] = [10_000, 200];
 
-/** No garbage collection of idle threads, on all cores at once; undici's WebAssembly parser is not optimised (35 MB, 100 ms of CPU). */
+/** Disables GC of idle threads, which uses all cores, and optimised WebAssembly (undici's parser: 35 MB, 100 ms). */
 export function keepV8Quiet() {
   setFlagsFromString('--no-memory-reducer');
   setFlagsFromString('--liftoff-only');
 }
 
-/** Like `run`; at a low rate, V8 does less meanwhile. @param {Plan} plan @param {RunOptions} options */
+/** Like `run`, but with less background work by V8 if the rate is low. @param {Plan} plan @param {RunOptions} options */
 export async function runQuietly(plan, { onEvent, ...options }) {
   const { run } = await import('../run.js');
   return run(plan, {
@@ -28,7 +28,7 @@ export async function runQuietly(plan, { onEvent, ...options }) {
 /** @param {StartEvent} event */
 function quieten({ planned, plan: { load } }) {
   if ((load.ratePerSecond ?? Infinity) > LOW_RATE) return;
-  // The sender creates little garbage: room for more would only fill up with it, by 16 MB in the course of an hour.
+  // The sender creates little garbage; a growing young generation would only fill up with it (16 MB in an hour).
   setFlagsFromString('--semi-space-growth-factor=1');
   if (planned !== null && planned <= FEW_REQUESTS) setFlagsFromString('--no-opt');
 }
