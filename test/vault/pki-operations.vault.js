@@ -101,7 +101,7 @@ for (const caKeyType of /** @type {const} */ (['rsa', 'ec'])) {
       },
     );
 
-    ofEither('revoke: a token that may issue but not revoke is told before anything is issued', async () => {
+    ofEither('revoke: a token that may issue but not revoke is rejected before anything is issued', async () => {
       const policy = 'path "pki_int/issue/*" { capabilities = ["update"] }';
       await root.write('sys/policies/acl/issue-only', { policy });
       const { auth } = /** @type {any} */ (
