@@ -64,8 +64,8 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   // At once after a Ctrl-C, as the second ends the wait and may leave the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
-  await reportIfLeft(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(
-    () => clearTimeout(slow),
+  await reportIfLeft(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(() =>
+    clearTimeout(slow),
   );
 }
 

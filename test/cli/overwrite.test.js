@@ -92,7 +92,10 @@ describe('files that a run reads are not overwritten', () => {
   for (const line of LINES) {
     test(line[0], async () => {
       const { code, stderr } = await runCli([...line, '--dev', '--out', at('a.json')]);
-      assert.match(stderr, /a\.json is also an input or --keep file of this command, and would be overwritten/);
+      assert.match(
+        stderr,
+        /a\.json is also an input or --keep file of this command, and would be overwritten/,
+      );
       assert.equal(code, 1);
     });
   }

@@ -251,7 +251,11 @@ const table = [
   ['no length', [OK], { framing: 'close', reusable: false }],
   ['chunks', [OK, 'Transfer-Encoding: Chunked'], { framing: 'chunked', reusable: true }],
   ['chunks of a compressed body', [OK, 'Transfer-Encoding: gzip, chunked'], { framing: 'chunked' }],
-  ['a compressed body until the close', [OK, 'Transfer-Encoding: gzip'], { framing: 'close', reusable: false }],
+  [
+    'a compressed body until the close',
+    [OK, 'Transfer-Encoding: gzip'],
+    { framing: 'close', reusable: false },
+  ],
   [
     'chunks and a length: the chunks count, the connection is not reused',
     [OK, 'Content-Length: 3', 'Transfer-Encoding: chunked'],
@@ -267,7 +271,11 @@ const table = [
   ['a close', [OK, 'Content-Length: 0', 'Connection: Close'], { reusable: false }],
   ['close in a list', [OK, 'Content-Length: 0', 'Connection: x, close'], { reusable: false }],
   ['HTTP/1.0', ['HTTP/1.0 200 OK', 'Content-Length: 0'], { reusable: false }],
-  ['HTTP/1.0 with keep-alive', ['HTTP/1.0 200 OK', 'Content-Length: 0', 'Connection: Keep-Alive'], { reusable: true }],
+  [
+    'HTTP/1.0 with keep-alive',
+    ['HTTP/1.0 200 OK', 'Content-Length: 0', 'Connection: Keep-Alive'],
+    { reusable: true },
+  ],
   ['no keep-alive time', [OK, 'Content-Length: 0'], { keepAliveMs: null }],
   ['a keep-alive time', [OK, 'Content-Length: 0', 'Keep-Alive: max=9, timeout=5'], { keepAliveMs: 5000 }],
   ['a folded field', [OK, 'X-Long: a', '  b', 'Content-Length: 4'], null],

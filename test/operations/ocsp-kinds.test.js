@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
-import { EXPECTED_STATUSES, KINDS, outcomeOf, readKinds, verdictsOf } from '../../src/operations/ocsp-kinds.js';
+import {
+  EXPECTED_STATUSES,
+  KINDS,
+  outcomeOf,
+  readKinds,
+  verdictsOf,
+} from '../../src/operations/ocsp-kinds.js';
 import { createRequestSet, openRequestSet } from '../../src/operations/ocsp-requests.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';

@@ -57,7 +57,10 @@ function assertAllSeen({ certificates, everywhere, nodes, rows }) {
   for (const { revokeMs, nodes: own } of rows) {
     for (const { interval } of own) {
       assert.ok(interval !== null && interval.upperMs > 0);
-      assert.ok(interval.lowerMs <= Number(revokeMs), 'good, although requested after the response to the revocation');
+      assert.ok(
+        interval.lowerMs <= Number(revokeMs),
+        'good, although requested after the response to the revocation',
+      );
     }
   }
 }
