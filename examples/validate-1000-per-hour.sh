@@ -6,7 +6,8 @@
 #
 # Sends 1100 requests an hour (a tenth more than required) for ten minutes to MOUNT and ROLE, checks every
 # certificate, writes the result to FILE.json and returns the exit code of vault-pki-load:
-# 0 validated; 1 wrong usage or no token; 2 Vault cannot be used; 98 the measurement is invalid; 99 not met or not proven.
+# 0 validated; 1 wrong usage or no token; 2 Vault refused or was unreachable; 98 the measurement is invalid;
+# 99 not met or not proven.
 set -uo pipefail
 
 MOUNT=${MOUNT:-pki_int}

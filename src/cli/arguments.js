@@ -33,7 +33,7 @@ export function normaliseArguments(args) {
  * @param {Command | null} command whose options with `several` take all values up to the next option
  * @returns {{rest: string[], taken: Record<string, string | string[][]>}} `rest`: for yargs; `taken`: values by option
  */
-export function takeSpecial(args, command) {
+export function takeSpecialOptions(args, command) {
   /** @type {Record<string, string | string[][]>} */
   const taken = {};
   const rest = [];
@@ -72,7 +72,7 @@ export function describeMisuse(message, args, { commands, flags }) {
 }
 
 /** Every value is text: options.js converts and checks it. @param {Argv} parser @param {string} name @param {Command} command */
-export function declare(parser, name, { options, positionals, examples, epilogue = '' }) {
+export function declareCommand(parser, name, { options, positionals, examples, epilogue = '' }) {
   for (const [flag, spec] of Object.entries(options)) {
     parser.option(flag, {
       alias: spec.alias,

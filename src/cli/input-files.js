@@ -6,7 +6,7 @@ import { isResult, isRunSet, kindOf } from '../result/document.js';
 /** @import { ReadDocument } from '../result/read-document.js' */
 /** @import { NamedRun } from '../result/runs/run-set.js' */
 
-/** A unique name each: a label, or what the paths share. @param {string[][]} groups of paths @param {string[]} labels of the first */
+/** Unique names: labels, or common paths. @param {string[][]} groups of paths @param {string[]} labels in order */
 export function nameGroups(groups, labels) {
   if (labels.length > groups.length) {
     const message = `--name is given ${labels.length} times, but there are ${groups.length} groups.`;

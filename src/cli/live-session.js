@@ -81,7 +81,7 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
       interrupt.attach(warn, 'Removing what the tool created. Press Ctrl-C again to stop waiting.');
       await closing;
       stderr.off('resize', onResize);
-      interrupt.over(() => live?.cutShort());
+      interrupt.onNextSignal(() => live?.cutShort());
       if (interrupt.cutOff.aborted) await live?.cutShort();
       await live?.close();
     },

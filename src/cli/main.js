@@ -6,7 +6,7 @@ import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
 import { redact, withoutSecrets } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
-import { declare, describeMisuse, normaliseArguments, takeSpecial } from './arguments.js';
+import { declareCommand, describeMisuse, normaliseArguments, takeSpecialOptions } from './arguments.js';
 import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
@@ -50,7 +50,7 @@ export async function main(args) {
   for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) redactToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
-  // Else Node.js would open its debugger, where every user of this machine could read the token.
+  // Otherwise Node.js would open its debugger, where every user of this machine could read the token.
   process.on('SIGUSR1', () => {});
   process.once('uncaughtException', (error) => {
     reportError(error);
@@ -75,7 +75,7 @@ async function parse(args) {
   const name = args.find((arg) => Object.hasOwn(commands, arg));
   const command = name === undefined ? null : await loadCommand(name);
   if (args[0] === 'completion') args = chooseShell(args);
-  const { rest, taken } = takeSpecial(args, command);
+  const { rest, taken } = takeSpecialOptions(args, command);
   const misuse = (/** @type {string} */ message) => {
     const specs = Object.entries(command?.options ?? {});
     const flags = [...specs.flatMap(([flag, { alias = [] }]) => [flag, ...alias]), 'help', 'version'];
@@ -109,7 +109,7 @@ async function parse(args) {
   for (const [listed, { describe }] of Object.entries(commands)) {
     if (listed !== name || command === null) parser.command(listed, describe);
     else {
-      const builder = (/** @type {Argv} */ sub) => declare(sub, listed, command);
+      const builder = (/** @type {Argv} */ sub) => declareCommand(sub, listed, command);
       parser.command(listed, describe, builder, ({ _, $0, help, version, ...options }) => {
         const { positionals } = command;
         const words = positionals && { [positionals.name]: _.slice(1).map(String) };

@@ -8,7 +8,7 @@ import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
-import { changed, onInterrupt } from './process.js';
+import { onInterrupt, withChanges } from './process.js';
 import { keepV8Quiet, quietly } from './quiet-v8.js';
 
 /** @import { Operation, PrepareContext } from '../operations/index.js' */
@@ -75,7 +75,7 @@ async function execute(operation, given, line) {
   } catch (error) {
     const isRefused = error instanceof PkiLoadError && error.code === 'connection_refused';
     if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
-    throw changed(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
+    throw withChanges(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
     context.interrupt.release();
   }
@@ -125,7 +125,7 @@ export async function runPlan(plan, { token, mayReach, settings, interrupt, rema
     return await runRepeatedly({ name: plan.operation, settings, runOnce, live, stop, remarks });
   } catch (error) {
     if (!stop.aborted || !(error instanceof PkiLoadError)) throw error;
-    throw changed(error, { exitCode: EXIT.interrupted });
+    throw withChanges(error, { exitCode: EXIT.interrupted });
   } finally {
     await live.close();
   }

@@ -93,8 +93,8 @@ export function refuseOverwrite(outputs, inputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
-    const kind = input === path ? 'another file of this command' : `the same file as ${input}`;
-    const message = `--out ${path} is ${kind}, and would be overwritten.`;
+    const why = input === path ? 'also an input or --keep file of this command' : `the same file as ${input}`;
+    const message = `--out ${path} is ${why}, and would be overwritten.`;
     throw usageError('out_is_input', message, 'Write to another file.');
   }
 }
@@ -145,7 +145,7 @@ export async function writeFiles(document, paths) {
 
 /**
  * @param {Document} document @param {string} format @param {string} path @param {string} name in an error
- * @param {(text: string) => Promise<void>} writeFile unless it is a device @returns failures
+ * @param {(text: string) => Promise<void>} writeFile used unless the path is a device @returns failures
  */
 async function write(document, format, path, name, writeFile) {
   try {
@@ -208,11 +208,12 @@ async function retry(code, timeoutMs, act) {
  * @returns {D} a copy with the remarks: in the warnings of several runs, the notes of a run or the explanation of a search
  */
 export function withRemarks(document, remarks) {
-  return remarks.length === 0 ? document : /** @type {D} */ ({ ...document, ...remarked(document, remarks) });
+  if (remarks.length === 0) return document;
+  return /** @type {D} */ ({ ...document, ...fieldsWithRemarks(document, remarks) });
 }
 
 /** @param {Document} document @param {readonly string[]} remarks at least one @returns {object} the changed fields */
-function remarked(document, remarks) {
+function fieldsWithRemarks(document, remarks) {
   if (isResult(document)) {
     const { notes = [] } = document.verification;
     return { verification: { ...document.verification, notes: [...notes, ...remarks] } };

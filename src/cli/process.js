@@ -29,7 +29,7 @@ export function onInterrupt(process) {
   let print = writeLine;
   let message = REPORTING;
   /** @type {(() => void) | null} */
-  let onNextSignal = null;
+  let nextSignalCallback = null;
   let signals = 0;
   /** @type {NodeJS.Timeout | undefined} */
   let deadline;
@@ -40,9 +40,9 @@ export function onInterrupt(process) {
     signals++;
     stop.abort();
     if (signals > 2) end();
-    else if (onNextSignal !== null) {
-      onNextSignal();
-      onNextSignal = end;
+    else if (nextSignalCallback !== null) {
+      nextSignalCallback();
+      nextSignalCallback = end;
     } else if (signals === 1) print(message);
     else {
       cutOff.abort();
@@ -58,12 +58,12 @@ export function onInterrupt(process) {
     cutOff: /** @type {AbortSignal} */ (cutOff.signal),
     /** Call it when interruptible work starts; the first signal then reports `newMessage`. @param {typeof print} newPrint */
     attach(newPrint, newMessage = REPORTING) {
-      [print, message, onNextSignal] = [newPrint, newMessage, null];
+      [print, message, nextSignalCallback] = [newPrint, newMessage, null];
     },
     /** Call it after this work: the next signal calls `newCallback`, the one after exits. @param {() => void} newCallback */
-    over(newCallback) {
+    onNextSignal(newCallback) {
       clearTimeout(deadline);
-      onNextSignal = newCallback;
+      nextSignalCallback = newCallback;
     },
     release() {
       clearTimeout(deadline);
@@ -115,7 +115,7 @@ const WORST_FIRST = [EXIT.interrupted, EXIT.usage, EXIT.target, EXIT.invalidMeas
 export const worstOf = (codes) => WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.ok;
 
 /** @param {PkiLoadError} error @param {{remedy?: string, exitCode?: number}} changes */
-export function changed({ code, message, remedy, exitCode, cause }, changes) {
+export function withChanges({ code, message, remedy, exitCode, cause }, changes) {
   return new PkiLoadError(code, message, { remedy, exitCode, cause, ...changes });
 }
 
@@ -128,7 +128,7 @@ export function endWith(code, failures, warn = writeWarning) {
   const [first, ...others] = failures;
   for (const failure of others) warn(textOf(failure));
   if (first === undefined) return code;
-  throw code !== EXIT.ok && first instanceof PkiLoadError ? changed(first, { exitCode: code }) : first;
+  throw code !== EXIT.ok && first instanceof PkiLoadError ? withChanges(first, { exitCode: code }) : first;
 }
 
 /** @param {unknown} failure */

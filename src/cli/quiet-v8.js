@@ -6,13 +6,13 @@ import { setFlagsFromString } from 'node:v8';
 /** Requests, and requests a second: in a longer or faster run, compiled code saves more than its compilation costs. */
 const [FEW_REQUESTS, LOW_RATE] = [10_000, 200];
 
-/** No garbage collection of idle threads, on all cores at once; undici's WebAssembly parser is not optimised (35 MB, 100 ms of CPU). */
+/** Disables GC of idle threads, which uses all cores, and optimised WebAssembly (undici's parser: 35 MB, 100 ms). */
 export function keepV8Quiet() {
   setFlagsFromString('--no-memory-reducer');
   setFlagsFromString('--liftoff-only');
 }
 
-/** V8 does less during a run at a low rate. @param {(event: RunEvent) => void} onEvent @returns receives all events of the runs */
+/** V8 does less background work while a run at a low rate sends. @param {(event: RunEvent) => void} onEvent @returns receives all events of the runs */
 export const quietly = (onEvent) => (/** @type {RunEvent} */ event) => {
   if (event.type === 'start') quieten(event);
   else if (event.type === 'result') setFlags(true, true);
@@ -26,8 +26,8 @@ function quieten({ planned, plan: { load } }) {
 }
 
 /**
- * @param {boolean} optimises @param {boolean} grows the sender's young generation: at a low rate, room for more would only
- *   fill up with garbage, by 16 MB in the course of an hour
+ * @param {boolean} optimises @param {boolean} grows the sender's young generation: at a low rate it would only fill up with
+ *   garbage (16 MB in an hour)
  */
 function setFlags(optimises, grows) {
   setFlagsFromString(optimises ? '--opt' : '--no-opt');

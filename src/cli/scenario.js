@@ -133,11 +133,11 @@ export async function withSetup({ setup }, steps, { quiet }, act) {
     const onExit = () => made.leftovers().forEach(writeWarning);
     process.once('exit', onExit);
     try {
-      interrupt.over(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
+      interrupt.onNextSignal(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
       const refused = await made.setUp(interrupt.stop);
       return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
     } finally {
-      interrupt.over(() => writeLine(`Removing the setup. ${AGAIN}`));
+      interrupt.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));
       await made.tearDown(interrupt.stop);
       process.off('exit', onExit);
     }

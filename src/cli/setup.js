@@ -7,7 +7,7 @@ import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
 import { nameOption, planSetup, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
-import { changed, onInterrupt, visibleLines, writeLine } from './process.js';
+import { onInterrupt, visibleLines, withChanges, writeLine } from './process.js';
 
 /** @import { VaultClient } from '../vault/client.js' */
 /** @import { SetupReport } from '../vault/setup/setup.js' */
@@ -113,7 +113,7 @@ Remove it:
 export function withCleanupHint(error, name, flags) {
   if (!(error instanceof PkiLoadError)) return error;
   const hint = `The objects created so far remain. Run setup again to create the rest, or ${teardownCommand(name, flags)} to remove them.`;
-  return changed(error, { remedy: error.remedy === undefined ? hint : `${error.remedy} ${hint}` });
+  return withChanges(error, { remedy: error.remedy === undefined ? hint : `${error.remedy} ${hint}` });
 }
 
 /**
@@ -164,16 +164,16 @@ async function runOnVault(command, given, report, work) {
  * @param {VaultClient} client @param {AbortSignal} stop @param {AbortSignal} [cutOff] after `stop` @returns {VaultClient}
  */
 export function interruptible(client, stop, cutOff = new AbortController().signal) {
-  const fault = (/** @type {string} */ code, /** @type {string} */ text) => () =>
+  const errorFactory = (/** @type {string} */ code, /** @type {string} */ text) => () =>
     new PkiLoadError(code, text, { exitCode: EXIT.interrupted });
-  const interrupted = fault('interrupted', 'Interrupted.');
+  const interrupted = errorFactory('interrupted', 'Interrupted.');
   const tooLate = delayedSignal(stop, LAST_CALLS_MS).signal;
   /** @template {(...args: any[]) => Promise<any>} Call @param {string} method @param {Call} call @param {boolean} [isChange] */
   const wrapCall = (method, call, isChange = false) => {
     const act = async (/** @type {any[]} */ ...args) => {
       if (stop.aborted) throw interrupted();
       const request = `${method} ${typeof args[0] === 'string' ? args[0] : 'sys/health'}`;
-      const late = fault('cut_off', `Interrupted before the response to ${request}.`);
+      const late = errorFactory('cut_off', `Interrupted before the response to ${request}.`);
       const timer = setTimeout(writeLine, SLOW_CALL_MS, `Waiting for the response to ${request} ...`);
       const ended = isChange
         ? rejectOnStop(rejectOnStop(call(...args), cutOff, late), tooLate, late)

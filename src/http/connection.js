@@ -76,7 +76,7 @@ export function createConnection({ origin, tls }) {
   }
 
   function finishResponse() {
-    // Of the request. Not with TLS, which reports writes late: a fast response would look too early.
+    // The request. Unknown with TLS, which reports writes late: a fast response would look premature.
     const isUnsent = !isTls && (socket?.writableLength ?? 0) > 0;
     if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
@@ -171,7 +171,7 @@ export function createConnection({ origin, tls }) {
  */
 
 const lookups = /** @type {Map<string, Parameters<LookupFunction>[2][]>} */ (new Map());
-/** Shared, as each look-up takes one of four threads, cannot be cancelled and keeps the process alive. @type {LookupFunction} */
+/** Shared: a lookup takes one of 4 threads, cannot be cancelled, keeps the process alive. @type {LookupFunction} */
 function lookUp(host, options, callback) {
   const key = JSON.stringify([host, options]);
   const waiting = lookups.get(key);
@@ -192,7 +192,7 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
- * @returns {(callbacks: SocketCallbacks) => Socket} not called after their socket is reused
+ * @returns {(callbacks: SocketCallbacks) => Socket} the callbacks are not called after their socket is reused
  */
 export function createDialler(origin, tls) {
   const { protocol, hostname, port } = new URL(origin);

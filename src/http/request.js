@@ -43,14 +43,14 @@ export function parseTargetUrl(text, name = '--url') {
 }
 
 /**
- * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, named?: string}} options
- *   `timeoutMs`: from connecting to the end of the body; `named`: the option with the address, for remedies
+ * @param {{origin: string, tls?: Tls, timeoutMs?: number, maxBodyBytes?: number, urlOption?: string}} options
+ *   `timeoutMs`: from connecting to the end of the body; `urlOption`: the option that gives the address, for remedies
  */
 export function createRequester(options) {
-  const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, named = URL_OPTION } = options;
-  /** Puts `named` in place of --url in the remedy. @param {TransportFailure} failure */
+  const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, urlOption = URL_OPTION } = options;
+  /** Puts `urlOption` in place of --url in the remedy. @param {TransportFailure} failure */
   const asTargetError = ({ code, text, remedy }) =>
-    targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, named));
+    targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, urlOption));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
   let opened;
   /** The last connection, and its bytes before the current response. @type {{socket?: Socket, before: number}} */
@@ -120,11 +120,11 @@ export function createRequester(options) {
 /** @typedef {ReturnType<typeof createRequester>} Requester */
 
 /** Go and nginx: plain HTTP on a TLS port; nginx: no client certificate. @type {[RegExp, string][]} */
-const TEXTS_OF_400 = [
+const MESSAGES_OF_400 = [
   [/HTTP request (?:was sent )?to (?:an )?HTTPS (?:server|port)/i, 'wrong_scheme_http_to_https_port'],
   [/No required SSL certificate was sent/i, 'client_certificate_required'],
 ];
 
 /** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that a 400 reports */
 const codeOf400 = (status, body) =>
-  TEXTS_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];
+  MESSAGES_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];

@@ -61,7 +61,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
-  const client = requester ?? createRequester({ origin, ...limits, named: '--otlp' });
+  const client = requester ?? createRequester({ origin, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */

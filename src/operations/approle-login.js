@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inGroup, option } from '../common/options.js';
 import { textOf } from '../vault/client.js';
-import { createOwnMount, orReportLeftover, untilReady } from '../vault/own-mount.js';
+import { createOwnMount, reportIfLeft, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
@@ -90,10 +90,6 @@ async function removeEntity({ client }, entity) {
   if (entity === '') return;
   const path = `identity/entity/id/${entity}`;
   const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
-  await orReportLeftover(
-    client.remove(path),
-    'entity_left_behind',
-    `the entity ${entity} of the logins`,
-    remedy,
-  );
+  const item = `the entity ${entity} of the logins`;
+  await reportIfLeft(client.remove(path), 'entity_left_behind', item, remedy);
 }

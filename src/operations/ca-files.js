@@ -15,7 +15,7 @@ import { apiPath, repeatRequest } from './request-parts.js';
 /** @import { Crl } from '../pki/crl.js' */
 /** @import { Classify, Operation, PrepareContext } from './index.js' */
 
-/** As Go (maxChainSignatureChecks in crypto/x509): n certificates with one name would take n² verifications. */
+/** Go's maxChainSignatureChecks (crypto/x509): n certificates with one name would take n² verifications. */
 const MAX_CHECKS = 100;
 
 /** @type {Operation} */
@@ -48,7 +48,7 @@ export const crl = {
     const classify = createFileClassifier(outcomes, (der) => {
       const list = parseCrl(der);
       const issuer = parseCertificate(raw);
-      const failure = findFault(list, issuer, publicKey);
+      const failure = findFailure(list, issuer, publicKey);
       if (failure === null && der.length > largest.bytes) largest = { ...list, bytes: der.length };
       const notAfter = Math.min(Number(list.nextUpdateMs), issuer.notAfter);
       return { failure, notBefore: list.thisUpdateMs, notAfter };
@@ -107,7 +107,7 @@ function requesterOf(name) {
     repeatRequest({ path: apiPath(basePath, mount, name), headers });
 }
 
-/** @typedef {{failure: string | null, notBefore: number, notAfter: number}} Checked `failure`: an outcome at any time */
+/** @typedef {{failure: string | null, notBefore: number, notAfter: number}} Checked `failure`: independent of the time */
 
 /**
  * @param {Record<'current' | 'early' | 'late' | 'unreadable', string>} outcomes by the current time, without a failure
@@ -135,7 +135,7 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
 }
 
 /** @param {Crl} list @param {CertificateFields} issuer @param {KeyObject} key @returns {string | null} outcome; null: good while current */
-function findFault(list, issuer, key) {
+function findFailure(list, issuer, key) {
   if (!list.issuer.equals(issuer.subject)) return 'other_issuer';
   const failure = verifySignature(list.signed, key);
   if (failure !== null) return failure;
@@ -152,7 +152,7 @@ function checkChain(text, issuer) {
   const ders = blocks.map(({ body }) => decodeBody(body) ?? Buffer.alloc(0));
   const chain = ders.map((der) => parseCertificate(der));
   return {
-    failure: ders[0].equals(issuer.raw) ? findChainFault(chain) : 'other_issuer',
+    failure: ders[0].equals(issuer.raw) ? findChainFailure(chain) : 'other_issuer',
     notBefore: Math.max(...chain.map(({ notBefore }) => notBefore)),
     notAfter: Math.min(...chain.map(({ notAfter }) => notAfter)),
   };
@@ -163,11 +163,11 @@ function checkChain(text, issuer) {
  * or with a certificate whose issuer the mount does not know.
  * @param {CertificateFields[]} chain @returns {string | null} outcome; null: good while valid
  */
-function findChainFault(chain) {
+function findChainFailure(chain) {
   if (chain.length > MAX_CHECKS) return 'chain_too_long';
   if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
   if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
-  /** By certificate: itself, and those before it, if it is their issuer by name. */
+  /** For each certificate: those up to and including it that name it as their issuer. */
   const named = chain.map((above, i) =>
     chain.slice(0, i + 1).filter((certificate) => isNamedIssuer(certificate, above)),
   );

@@ -87,7 +87,7 @@ export const issue = {
     const text = `Kept ${count} certificates in ${keep}`;
     if (failure === null) return `${text}.`;
     const { why, remedy } = describeWriteError(keep, failure);
-    return `${text}; the rest is missing, as --keep could not be written: ${why}. ${remedy}`;
+    return `${text}; the rest are missing, because the file could not be written: ${why}. ${remedy}`;
   },
 };
 
@@ -121,9 +121,9 @@ export const signVerbatim = {
   leaves: () => 'certificates in storage until tidied',
 };
 
-/** @param {string[]} texts @param {string} flag */
-function checkIps(texts, flag) {
-  const wrong = texts.find((text) => ipBytes(text) === null);
+/** @param {string[]} addresses @param {string} flag */
+function checkIps(addresses, flag) {
+  const wrong = addresses.find((address) => ipBytes(address) === null);
   if (wrong !== undefined) throw badValue(flag, wrong, 'not an IP address');
 }
 

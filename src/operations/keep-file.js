@@ -34,7 +34,7 @@ export function openKeepFile(path) {
   };
 }
 
-/** O_NONBLOCK: a pipe would block until it has a reader. */
+/** Without O_NONBLOCK, opening a pipe would block until it has a reader. */
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_WRONLY } = constants;
 const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 

@@ -6,9 +6,9 @@ import { failed, passed, refused } from './outcomes.js';
 /** @import { Classification } from './index.js' */
 
 /** `unauthorized`: RFC 9919, for certificates whose status a responder does not have. */
-export const EXPECTABLE = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
+export const EXPECTED_STATUSES = /** @type {const} */ (['good', 'revoked', 'unknown', 'unauthorized']);
 
-/** @typedef {typeof EXPECTABLE[number]} ExpectedStatus */
+/** @typedef {typeof EXPECTED_STATUSES[number]} ExpectedStatus */
 /** @typedef {'good' | 'revoked' | 'never-issued' | 'wrong-issuer'} KindName */
 /** @typedef {{name: KindName | null, weight: number, expect: ExpectedStatus}} Kind `name` is null without --about */
 
@@ -26,12 +26,12 @@ export const KINDS = Object.freeze({
 
 const NAMES = /** @type {KindName[]} */ (Object.keys(KINDS));
 
-/** Certificates of each kind that are issued without --pool. */
+/** Number of certificates to issue for each kind if --pool is not given. */
 export const DEFAULT_POOL = 10;
 
 /**
- * @param {readonly string[]} about texts such as `revoked=5`; empty: without --about
- * @param {readonly string[]} expect one status; with `about` texts such as `never-issued=unknown`
+ * @param {readonly string[]} about strings such as `revoked=5`; empty: without --about
+ * @param {readonly string[]} expect one status; with `about` strings such as `never-issued=unknown`
  * @returns {Kind[]} at least one @throws {PkiLoadError}
  */
 export function readKinds(about, expect) {
@@ -64,14 +64,14 @@ const EXAMPLES = {
 };
 
 /**
- * @template T @param {keyof typeof EXAMPLES} flag @param {readonly string[]} texts such as `revoked=5`
- * @param {readonly KindName[]} known @param {(value: string, text: string) => T} readValue
+ * @template T @param {keyof typeof EXAMPLES} flag @param {readonly string[]} entries such as `revoked=5`
+ * @param {readonly KindName[]} known @param {(value: string, entry: string) => T} readValue
  */
-function readPairs(flag, texts, known, readValue) {
+function readPairs(flag, entries, known, readValue) {
   /** @type {Map<KindName, T>} */
   const pairs = new Map();
-  for (const text of texts) {
-    const [name, value, ...more] = text.split('=').map((part) => part.trim());
+  for (const entry of entries) {
+    const [name, value, ...more] = entry.split('=').map((part) => part.trim());
     const kind = /** @type {KindName} */ (name);
     const why =
       !value || more.length > 0
@@ -79,8 +79,8 @@ function readPairs(flag, texts, known, readValue) {
         : !known.includes(kind)
           ? `whose kind is not one of ${known.join(', ')}`
           : pairs.has(kind) && `but names ${kind} twice`;
-    if (why) throw usageError('bad_option', `${flag} is ${quote(text)}, ${why}.`, EXAMPLES[flag]);
-    pairs.set(kind, readValue(value, text));
+    if (why) throw usageError('bad_option', `${flag} is ${quote(entry)}, ${why}.`, EXAMPLES[flag]);
+    pairs.set(kind, readValue(value, entry));
   }
   return pairs;
 }
@@ -95,9 +95,9 @@ function readWeight(value, text) {
 
 /** @param {string} value @param {string} text */
 function readStatus(value, text) {
-  const found = EXPECTABLE.find((status) => status === value);
+  const found = EXPECTED_STATUSES.find((status) => status === value);
   if (found !== undefined) return found;
-  throw badValue('--expect', text, 'not an OCSP status', `It can be ${EXPECTABLE.join(', ')}.`);
+  throw badValue('--expect', text, 'not an OCSP status', `It can be ${EXPECTED_STATUSES.join(', ')}.`);
 }
 
 /**
@@ -125,7 +125,7 @@ function describeOutcome(kind, status, isExpected) {
 export function outcomesOf() {
   // `good` and `revoked` mean the same with --about and without: the last meaning counts.
   const outcomes = [...NAMES, null].flatMap((kind) =>
-    EXPECTABLE.flatMap((status) =>
+    EXPECTED_STATUSES.flatMap((status) =>
       (status === 'unauthorized' ? [true] : [true, false]).map((isExpected) => [
         outcomeOf(kind, status, isExpected),
         describeOutcome(kind, status, isExpected),
@@ -138,7 +138,7 @@ export function outcomesOf() {
 /** @param {Kind} kind @returns {Readonly<Record<OcspVerdict, Classification>>} by verdict of the OCSP check */
 export function verdictsOf({ name, expect }) {
   const verdicts = Object.keys(OCSP_OUTCOMES).map((verdict) => {
-    const status = EXPECTABLE.find(
+    const status = EXPECTED_STATUSES.find(
       (each) => verdict === (each === 'unauthorized' ? 'ocsp_unauthorized' : each),
     );
     const isExpected = status === expect;

@@ -273,7 +273,7 @@ const MAX_WARM_UP_BYTES = 16 * 1024;
 export async function probe(context, { origin, targetUrl }, { request, classify, meanings }) {
   const { plan, tls, warn, signal } = context;
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
-  const requester = createRequester({ origin, tls, timeoutMs, named: '--ocsp-url' });
+  const requester = createRequester({ origin, tls, timeoutMs, urlOption: '--ocsp-url' });
   try {
     const sent = request.body === null ? undefined : Buffer.from(request.body);
     const { status, body } = await rejectOnStop(requester.request({ ...request, body: sent }), signal);

@@ -5,7 +5,7 @@ import { createOcspChecker, isOcspStatus, OCSP_FAILURES } from '../pki/ocsp-chec
 import { chooseOcspMethod, ocspGetPath } from '../pki/ocsp-request.js';
 import {
   DEFAULT_POOL,
-  EXPECTABLE,
+  EXPECTED_STATUSES,
   KINDS,
   kindsToIssue,
   outcomesOf,
@@ -48,7 +48,7 @@ export const ocsp = {
       defaultText: 'issue one with --role',
     }),
     issuer: option('file', 'Issuer certificate', { defaultText: "from --cert, or the mount's CA" }),
-    serials: option('file', 'Certificates from issue --keep, or one serial per line; in --seed order'),
+    serials: option('file', 'Certificates (issue --keep) or one serial per line; --seed sets the order'),
     role: option('text', 'Role of issued certificates if no file is given', { default: 'example-dot-com' }),
     cn: option('text', 'Common name of issued certificates', { default: 'localhost' }),
     about: option('list', `Certificates by weight: ${Object.keys(KINDS).join(', ')}`, {
@@ -68,7 +68,7 @@ export const ocsp = {
     }),
     hash: option('choice', 'Hash of the CertID', { choices: ['sha1', 'sha256'], default: 'sha1' }),
     nonce: option('flag', 'Send a new 32-byte nonce with each request; Vault ignores it'),
-    expect: option('list', `Expected status: ${EXPECTABLE.join(', ')}; with --about KIND=STATUS,...`, {
+    expect: option('list', `Expected status: ${EXPECTED_STATUSES.join(', ')}; with --about KIND=STATUS,...`, {
       placeholder: 'STATUS',
       defaultText: "good; with --about, Vault's",
     }),

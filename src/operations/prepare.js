@@ -55,7 +55,7 @@ export function fixtureOf({ target: { url, namespace } }, health, token) {
  *   sign-verbatim; `mustStore`: the certificates will be revoked by their serial numbers
  */
 export async function checkIssuance(context, { role, mustStore = false, ...wanted }) {
-  const { usesBefore, usesInRun, neededMs, ...question } = wanted;
+  const { usesBefore, usesInRun, neededMs, ...roleRequest } = wanted;
   const { plan, client, warn } = context;
   const { mount } = plan.target;
   const fixture = await prepareCalls(context, { usesBefore, usesInRun, neededMs });
@@ -65,7 +65,7 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
     await checkPermission(client, `${mount}/sign-verbatim`);
     return { fixture, role: {} };
   }
-  const facts = await checkRole(client, { mount, role, ...question });
+  const facts = await checkRole(client, { mount, role, ...roleRequest });
   facts.warnings.forEach(warn);
   if (mustStore && facts.role?.no_store === true) {
     const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;
@@ -115,17 +115,17 @@ export function lifetimeMs(load) {
 
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
- * @param {PrepareContext} context
+ * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''
  * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
- *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`; unneeded texts are ''
+ *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
   const { client, plan, notice } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
-  const question = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), ...use };
-  const { fixture } = await checkIssuance(context, { operation: 'issue', ...question });
+  const roleRequest = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), ...use };
+  const { fixture } = await checkIssuance(context, { operation: 'issue', ...roleRequest });
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(

@@ -22,19 +22,19 @@ export function openSerialSet(memory) {
     isFull,
     /** @param {Uint8Array} serial @returns {'new' | 'repeated' | 'full'} full: not seen before, and not remembered */
     add(serial) {
-      const print = fingerprint(serial);
-      let slot = Number(BigInt.asUintN(32, print >> 7n)) & lastSlot;
+      const hash = fingerprint(serial);
+      let slot = Number(BigInt.asUintN(32, hash >> 7n)) & lastSlot;
       for (;;) {
         let stored = Atomics.load(table, slot);
         if (stored === 0n) {
           if (isFull()) return 'full';
-          stored = Atomics.compareExchange(table, slot, 0n, print);
+          stored = Atomics.compareExchange(table, slot, 0n, hash);
           if (stored === 0n) {
             Atomics.add(count, 0, 1);
             return 'new';
           }
         }
-        if (stored === print) return 'repeated';
+        if (stored === hash) return 'repeated';
         slot = (slot + 1) & lastSlot;
       }
     },

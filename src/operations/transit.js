@@ -27,9 +27,9 @@ export const KEY_TYPES = Object.freeze({
 
 const ACTIONS = ['encrypt', 'decrypt', 'sign', 'verify'];
 const KEY = 'load';
-/** Total size of the texts: every thread keeps the bodies of all requests. */
+/** Total size of the inputs: every thread keeps the bodies of all requests. */
 const MAX_POOL_MIB = 64;
-/** Bytes that encryption adds to a text. */
+/** Bytes that encryption adds to a plaintext. */
 const NONCE_AND_TAG = 12 + 16;
 /** Bytes that an output has in addition to its input, at most: an RSA signature has 512. */
 const MAX_ADDED = 1024;

@@ -90,20 +90,20 @@ export function withoutContradiction(requirements) {
 }
 
 /** @param {string} problem without its period */
-const problem = (problem) => usageError('bad_requirement', `${problem}.`);
+const badRequirement = (problem) => usageError('bad_requirement', `${problem}.`);
 
 /** @param {string} source @returns {Omit<Requirement, 'text'>} */
 function parseParts(source) {
-  if (source.length > MAX_LENGTH) throw problem(`it is longer than ${MAX_LENGTH} characters`);
+  if (source.length > MAX_LENGTH) throw badRequirement(`it is longer than ${MAX_LENGTH} characters`);
   const match = SHAPE.exec(source);
-  if (match === null) throw problem(`it does not begin with a metric (${NAMES})`);
+  if (match === null) throw badRequirement(`it does not begin with a metric (${NAMES})`);
   const [, name, seriesName, sign, limit] = match;
   const metric = parseMetric(name);
   const series = parseSeries(metric.metric, seriesName);
   const comparator = COMPARATORS.find((known) => known === sign);
-  const wrong = sign === '' ? `${quote(name)} has no comparison` : `${quote(sign)} is not a comparison`;
-  if (comparator === undefined) throw problem(`${wrong}; use <, <=, > or >=`);
-  if (limit === '') throw problem(`there is no limit after ${quote(sign)}`);
+  const wrong = `${quote(sign || name)} ${sign === '' ? 'has no' : 'is not a'} comparison operator`;
+  if (comparator === undefined) throw badRequirement(`${wrong}; use <, <=, > or >=`);
+  if (limit === '') throw badRequirement(`there is no limit after ${quote(sign)}`);
   return { ...metric, series, comparator, ...parseLimit(metric.metric, comparator, limit) };
 }
 
@@ -112,24 +112,24 @@ function parseMetric(name) {
   const text = name.toLowerCase();
   const metric = WORDS.find((word) => word === text);
   if (metric !== undefined) return { metric };
-  if (!/^p[\d.]+$/.test(text)) throw problem(`${quote(name)} is not a metric; use ${NAMES}`);
-  if (/^p100(\.0*)?$/.test(text)) throw problem(`${quote(name)} is the slowest request; write max`);
+  if (!/^p[\d.]+$/.test(text)) throw badRequirement(`${quote(name)} is not a metric; use ${NAMES}`);
+  if (/^p100(\.0*)?$/.test(text)) throw badRequirement(`${quote(name)} is the slowest request; write max`);
   // `99` and `99.9` are percent; three digits or more need no point: `999` is 99.9 %, `975` is 97.5 %.
   const [, whole = '', decimals = ''] = /^p(9\d(?=\d{1,6}$)|\d{1,2}(?=$|\.\d))\.?(\d{0,6})$/.exec(text) ?? [];
   const quantile = Number(`0.${whole.padStart(2, '0')}${decimals}`);
   if (quantile > 0) return { metric: 'percentile', quantile };
-  throw problem(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);
+  throw badRequirement(`${quote(name)} is not a percentile between 0 and 100; write p50, p99, p99.9 or p999`);
 }
 
 /** @param {Requirement['metric']} metric @param {string | undefined} name @returns {Series} */
 function parseSeries(metric, name) {
   if (name === undefined) return 'response';
   const shown = quote(`(${name})`);
-  if (METRICS[metric].unit !== 'ms') throw problem(`${metric} takes no ${shown}`);
+  if (METRICS[metric].unit !== 'ms') throw badRequirement(`${metric} takes no ${shown}`);
   const plain = name.toLowerCase().replace(/[\s_-]/g, '');
   const series = SERIES.find((known) => known.toLowerCase() === plain);
   if (series !== undefined) return series;
-  throw problem(`${shown} is not a kind of time; use (response), (service) or (sendLag)`);
+  throw badRequirement(`${shown} is not a kind of time; use (response), (service) or (sendLag)`);
 }
 
 /** @param {Requirement['metric']} metric @param {Comparator} comparator @param {string} text */
@@ -137,27 +137,27 @@ function parseLimit(metric, comparator, text) {
   const shown = `the limit ${quote(text)}`;
   const { unit } = METRICS[metric];
   if (unit === '/s') {
-    if (comparator[0] === '<') throw problem('a rate takes a lower limit; use >= or >');
+    if (comparator[0] === '<') throw badRequirement('a rate takes a lower limit; use >= or >');
     const [, letter = 's'] = /\/\s*([smhd])/.exec(text) ?? [];
     return { limit: parseRate(text, 'the limit'), rateUnit: RATE_UNITS[letter] };
   }
   if (unit === 'fraction') return { limit: parseFraction(metric, comparator, text, shown) };
-  if (/^[\d._]+$/.test(text)) throw problem(`${shown} has no unit; write ${text}ms or ${text}s`);
+  if (/^[\d._]+$/.test(text)) throw badRequirement(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parseDuration(text, 'the limit');
   if (limit > 0) return { limit };
-  throw problem(`${shown} is not above zero`);
+  throw badRequirement(`${shown} is not above zero`);
 }
 
 /** @param {string} metric @param {Comparator} comparator @param {string} text @param {string} shown @returns a fraction */
 function parseFraction(metric, comparator, text, shown) {
-  if (comparator[0] === '>') throw problem(`${metric} take an upper limit; use < or <=`);
+  if (comparator[0] === '>') throw badRequirement(`${metric} take an upper limit; use < or <=`);
   const match = /^(\d+(?:\.\d+)?|\.\d+)\s*(%)?$/.exec(text);
-  if (match === null) throw problem(`${shown} is not a percentage or a fraction, such as 0.1% or 0.001`);
+  if (!match) throw badRequirement(`${shown} is not a percentage or a fraction, such as 0.1% or 0.001`);
   const [number, isPercent] = [Number(match[1]), match[2] !== undefined];
   if (!isPercent && number >= 1)
-    throw problem(`${shown} is not a fraction below 1; for percent write ${text}%`);
-  if (number > 100) throw problem(`${shown} is more than 100%`);
+    throw badRequirement(`${shown} is not a fraction below 1; for percent write ${text}%`);
+  if (number > 100) throw badRequirement(`${shown} is more than 100%`);
   if (number === 0 && comparator === '<')
-    throw problem(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
+    throw badRequirement(`there cannot be fewer than 0 ${metric}; write ${metric}<=0`);
   return isPercent ? number / 100 : number;
 }

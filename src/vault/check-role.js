@@ -1,4 +1,4 @@
-/** Checks before a run that the role exists, the token may use it, and it allows the request; and the run's footprint. */
+/** Checks before a run: the role exists and allows the request; the token may use it. Describes the run's footprint. */
 import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
 import { listOf, numberOf, readCapabilities, recordOf, textOf, unlessRefused } from './client.js';
@@ -47,9 +47,9 @@ export async function checkPermission(client, path) {
     if (error instanceof PkiLoadError && error.code.startsWith('vault_')) return null;
     throw error;
   });
-  const rights = byPath?.[path] ?? [];
-  const isEnough = ['root', 'update', 'create', 'sudo'].some((right) => rights.includes(right));
-  if (!isEnough && rights.length > 0) throw mayNotWrite(path);
+  const capabilities = byPath?.[path] ?? [];
+  const isEnough = ['root', 'update', 'create', 'sudo'].some((enough) => capabilities.includes(enough));
+  if (!isEnough && capabilities.length > 0) throw mayNotWrite(path);
 }
 
 /** @param {string} path @param {string} [leftovers] a sentence on the leftovers */
@@ -78,7 +78,7 @@ function checkAllowed(role, request) {
   if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
 }
 
-/** @param {Role} role @param {RoleRequest} request @returns {string | null} null: the role signs such keys, or issues with its own */
+/** @param {Role} role @param {RoleRequest} request @returns {string | null} null: the role accepts such keys, or Vault creates them */
 function describeWrongKey(role, { operation, keyType, keyBits }) {
   const type = textOf(role.key_type, 'any');
   if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return null;
@@ -86,7 +86,7 @@ function describeWrongKey(role, { operation, keyType, keyBits }) {
   const isTooShort = keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;
   if (keyType === type && !isTooShort) return null;
   const wanted = `${redact(type)} keys${bits > 0 ? ` of ${bits} bits` : ''}`;
-  return `signs ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}`;
+  return `accepts ${wanted}, not ${keyType}${keyBits ? ` of ${keyBits}` : ''}`;
 }
 
 /** Vault shortens a TTL above the maximum. @param {Role} role @param {RoleRequest} request */

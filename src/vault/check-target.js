@@ -16,8 +16,8 @@ export async function checkHealth(client, { namespace = null, acceptsStandby = f
   const { status, json } = await client.health();
   if (status >= 300 && status < 400) throw notVault(origin, 'redirects /v1/sys/health');
   if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
-    const body = json === null ? 'without JSON' : 'with other JSON';
-    throw notVault(origin, `responds with HTTP ${status} ${body} to /v1/sys/health`);
+    const body = json === null ? 'no JSON' : 'unexpected JSON';
+    throw notVault(origin, `responds with HTTP ${status} and ${body} to /v1/sys/health`);
   }
   const hasNamespace = !['', 'root'].includes(withoutSlashes(namespace ?? ''));
   if (!json.initialized) throw refusal('vault_uninitialised', origin, 'requests');
@@ -67,7 +67,7 @@ export async function checkMount(client, mount, type = 'pki') {
   throw targetError('mount_not_found', `There is no ${where} that this token can see.`, remedy);
 }
 
-/** Needs any permission below the mount; a hidden mount seems missing. @param {VaultClient} client @param {string} mount */
+/** Vault hides a mount from tokens that may not use it. @param {VaultClient} client @param {string} mount */
 export async function lookUpMount(client, mount) {
   const hidden = ['vault_permission_denied', 'vault_not_found', 'vault_no_route', 'vault_bad_request'];
   const call = client.read(`sys/internal/ui/mounts/${mount}`);
@@ -123,8 +123,8 @@ export async function readIssuer(client, mount) {
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
-    if (pem !== '')
-      throw targetError('ca_unreadable', `The CA certificate of ${mount} is invalid, or its key unknown.`);
+    const unreadable = `The CA certificate of ${mount} is invalid, or its key is of an unknown type.`;
+    if (pem !== '') throw targetError('ca_unreadable', unreadable);
     const remedy = `Create one (vault write ${mount}/root/generate/internal common_name=...), or change --mount.`;
     throw targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
   }

@@ -98,8 +98,8 @@ const MIN_RENEWAL_MS = 3000;
 /** The longest delay that setTimeout accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Share of the last interval; a shorter new one means that the token is close to its maximum TTL. */
-const NO_SHORTER = 0.6;
+/** New renewal interval / previous one; less means that the token is close to its maximum TTL. */
+const MIN_INTERVAL_RATIO = 0.6;
 
 /** @param {number} ttlMs */
 const renewAfterMs = (ttlMs) => Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
@@ -149,7 +149,7 @@ async function renewOnce(client, everyMs) {
     const leaseMs = (numberOf(auth?.lease_duration) ?? 0) * 1000;
     if (leaseMs === 0) return fail('the response has no new lease');
     const nextMs = renewAfterMs(leaseMs);
-    if (nextMs >= everyMs * NO_SHORTER) return { everyMs: nextMs };
+    if (nextMs >= everyMs * MIN_INTERVAL_RATIO) return { everyMs: nextMs };
     const text = `The token was renewed for only ${formatDuration(leaseMs)}: it is close to its maximum TTL.`;
     return { everyMs: nextMs, warning: { code: 'token_near_maximum', text } };
   } catch (error) {

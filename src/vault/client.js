@@ -133,7 +133,7 @@ const REFUSALS = /** @type {const} */ ([
   [405, /^/, 'vault_unsupported', 'does not support', 'Check --mount: is it a PKI mount?'],
   [412, /^/, 'vault_not_replicated', 'has not replicated far enough for', 'Try again in a moment.'],
   [413, /^/, 'vault_request_too_large', 'limits the size of', 'Make the request smaller.'],
-  [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which was reached at', NO_QUOTA],
+  [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which refused', NO_QUOTA],
   [472, /^/, 'vault_dr_secondary', 'is a disaster-recovery secondary, which does not serve', PRIMARY],
   [473, /^/, 'vault_standby', 'is a standby, which does not serve', ACTIVE],
   [501, /^/, 'vault_uninitialised', 'is not initialised and does not serve', INIT],
@@ -194,7 +194,7 @@ export async function readCapabilities(client, paths) {
 const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
 
 /** The server may have executed the call: the response is missing, not from Vault, or reports a failure. @param {unknown} error */
-export function mayHaveRun(error) {
+export function mayHaveTakenEffect(error) {
   if (!(error instanceof PkiLoadError)) return true;
   if (error.code === 'vault_internal_error' || error.code === 'vault_unavailable') return true;
   return !/^(vault|token)_/.test(error.code) && !UNSENT.test(error.code);

@@ -28,8 +28,8 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const file = { name: '~/.vault-token', value: '' };
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
-  if (namespace !== null && !isVisible(namespace))
-    throw usageError('bad_namespace', 'The namespace contains white space or a disallowed character.');
+  const badNamespace = 'The namespace contains white space or a character that is not allowed.';
+  if (namespace !== null && !isVisible(namespace)) throw usageError('bad_namespace', badNamespace);
   return {
     address: get('ADDR'),
     /** Secret: never print it. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { mayHaveRun } from './client.js';
+import { mayHaveTakenEffect } from './client.js';
 /** @import { VaultClient } from './client.js' */
 
 /** Prefix of their names. */
@@ -14,10 +14,10 @@ const OWN_MARK = 'made by vault-pki-load for a test; removed at its end';
 /** After this time, a notice names the mount. */
 const SLOW_MS = 2000;
 
-/** Words and rights by kind. Auth methods need sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
+/** Words and capabilities by kind. Auth methods need sudo: https://developer.hashicorp.com/vault/docs/concepts/policies#sudo */
 const KINDS = Object.freeze({
-  mounts: { noun: 'secrets engine', command: 'secrets', rights: 'create, update, read and delete' },
-  auth: { noun: 'auth method', command: 'auth', rights: 'create, update, read, delete and sudo' },
+  mounts: { noun: 'secrets engine', command: 'secrets', capabilities: 'create, update, read and delete' },
+  auth: { noun: 'auth method', command: 'auth', capabilities: 'create, update, read, delete and sudo' },
 });
 
 /** @param {{path: string, description: string}} mount `path`: below `/v1/` @returns {boolean} created by a run */
@@ -49,10 +49,10 @@ export async function createOwnMount(context, kind, type, settings = {}) {
     await client.write(`sys/${kind}/${path}`, { ...settings, type, description: OWN_MARK });
   } catch (error) {
     if (!(error instanceof PkiLoadError)) throw error;
-    mayExist = mayHaveRun(error);
-    const { noun, rights } = KINDS[kind];
+    mayExist = mayHaveTakenEffect(error);
+    const { noun, capabilities } = KINDS[kind];
     const message = `The run's own ${noun} (${type}) cannot be mounted: ${error.message}`;
-    const remedy = `The token needs ${rights} on sys/${kind}/${PREFIX}-*.`;
+    const remedy = `The token needs ${capabilities} on sys/${kind}/${PREFIX}-*.`;
     throw targetError('cannot_create_mount', message, remedy, error);
   }
   return path;
@@ -64,13 +64,13 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   // At once after a Ctrl-C, as the second ends the wait and may leave the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
-  await orReportLeftover(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(
-    () => clearTimeout(slow),
+  await reportIfLeft(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(() =>
+    clearTimeout(slow),
   );
 }
 
 /** @param {Promise<unknown>} removed @param {string} code @param {string} item of the error @param {string} remedy */
-export async function orReportLeftover(removed, code, item, remedy) {
+export async function reportIfLeft(removed, code, item, remedy) {
   await removed.catch((error) => {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(code, `Left behind: ${item}, which could not be removed (${why}).`, remedy, error);

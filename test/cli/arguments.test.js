@@ -1,7 +1,7 @@
 /** Options that yargs cannot read: several values at a time, flags with a text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { takeSpecial } from '../../src/cli/arguments.js';
+import { takeSpecialOptions } from '../../src/cli/arguments.js';
 
 /** @import { Command } from '../../src/cli/arguments.js' */
 
@@ -30,10 +30,10 @@ const TABLE = [
   ['another option with a longer name', '--without b c', '--without b c'],
 ];
 
-describe('takeSpecial:', () => {
+describe('takeSpecialOptions:', () => {
   for (const [what, words, rest, lists] of TABLE) {
     test(what, () => {
-      const { rest: left, taken } = takeSpecial(words.split(' '), COMMAND);
+      const { rest: left, taken } = takeSpecialOptions(words.split(' '), COMMAND);
       assert.equal(left.join(' '), rest);
       assert.deepEqual(taken, lists === undefined ? {} : { with: lists });
     });
@@ -41,11 +41,11 @@ describe('takeSpecial:', () => {
 
   test('takes a flag with a value, which yargs would read as false', () => {
     const words = ['--dry=no', '--dry', '--out=b', '--', '--dry=x'];
-    const { rest, taken } = takeSpecial(words, COMMAND);
+    const { rest, taken } = takeSpecialOptions(words, COMMAND);
     assert.deepEqual([rest, taken], [['--dry', '--out=b', '--', '--dry=x'], { dry: 'no' }]);
   });
 
   test('takes nothing without a command', () => {
-    assert.deepEqual(takeSpecial(['--with', 'a'], null), { rest: ['--with', 'a'], taken: {} });
+    assert.deepEqual(takeSpecialOptions(['--with', 'a'], null), { rest: ['--with', 'a'], taken: {} });
   });
 });

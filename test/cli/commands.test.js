@@ -68,7 +68,7 @@ describe('on a separate server', () => {
     assert.match(ended.stderr, /^Warning: The role example-dot-com-ec cuts the TTL/);
     assert.match(
       ended.stderr,
-      /^Warning: Kept 0 certificates in \/dev\/full; the rest is missing, as --keep could\s+not be written: the disk is full/m,
+      /^Warning: Kept 0 certificates in \/dev\/full; the rest are missing,\s+because\s+the\s+file\s+could\s+not be written: the disk is full/m,
     );
     assert.doesNotMatch(ended.stderr, /planned|storage/);
     assert.match(ended.stdout, /5 of 5/);

@@ -188,7 +188,7 @@ describe('compare rejects', () => {
       /Invalid or incomplete runs \(2\): .*stopped-1\.json of .*: it was interrupted; .*--leave-out-invalid, or all/,
     ],
     [
-      'to take invalid runs and to leave them out',
+      '--allow-invalid with --leave-out-invalid',
       [OLD[0], '--with', NEW[0], '--allow-invalid', '--leave-out-invalid'],
       /--allow-invalid and --leave-out-invalid contradict each other\. Choose one/,
     ],

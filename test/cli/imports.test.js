@@ -63,7 +63,7 @@ const COMMANDS = [
     { needed: ['src/plan/plan.js'], without: [...PACKAGES, ...RUN] },
   ],
   [
-    'a run of ocsp: neither what reads results and scenarios, nor what builds CSRs',
+    'a run of ocsp: no code that reads results or scenarios, or builds CSRs',
     ['ocsp', '--dev', '--role', 'example-dot-com-ec', '--requests', '1', '--cold-start', '--quiet'],
     {
       needed: ['src/run.js', 'node_modules/undici/'],

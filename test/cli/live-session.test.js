@@ -24,7 +24,7 @@ const SETTINGS = {
 };
 
 /** @type {any} */
-const INTERRUPT = { attach() {}, over() {}, cutOff: new AbortController().signal };
+const INTERRUPT = { attach() {}, onNextSignal() {}, cutOff: new AbortController().signal };
 
 /** @param {Partial<typeof SETTINGS>} [changes] */
 async function stage(changes = {}) {

@@ -1,4 +1,4 @@
-/** `merge`: the sum of parts, its exit code, and what is refused. Parts on the embedded server: end-to-end.test.js and merge.slow.js. */
+/** `merge`: the merged result, its exit code, and what is refused. Parts on the embedded server: end-to-end.test.js and merge.slow.js. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
@@ -14,7 +14,7 @@ const run = startBatch({ after });
 const path = scratch({ after });
 
 describe('merge', () => {
-  test('writes the sum in every format, with the exit code of a run with this result', async () => {
+  test('writes the merged result in every format, with the exit code of a run with this result', async () => {
     const requirements = ['p50<10s', 'rate>=1e4/s'];
     const files = syntheticParts({ load: LOAD, requirements }, [1, 1, 1]).map((part, k) =>
       path(`part-${k}.json`, JSON.stringify(part)),
@@ -24,11 +24,11 @@ describe('merge', () => {
     assert.equal(code, 99, stderr);
     assert.equal(stderr, '');
     assert.match(stdout, /rate>=1e4\/s/);
-    const sum = rightResult(readFileSync(out, 'utf8'));
+    const merged = rightResult(readFileSync(out, 'utf8'));
     const whole = syntheticRun({ load: LOAD, requirements });
-    assert.deepEqual(withoutBars(sum.latencyMs), withoutBars(whole.latencyMs));
-    assert.deepEqual(withoutBars(sum.requirements), withoutBars(whole.requirements));
-    assert.match(sum.command, /^vault-pki-load merge .*part-2\.json/);
+    assert.deepEqual(withoutBars(merged.latencyMs), withoutBars(whole.latencyMs));
+    assert.deepEqual(withoutBars(merged.requirements), withoutBars(whole.requirements));
+    assert.match(merged.command, /^vault-pki-load merge .*part-2\.json/);
   });
 });
 
@@ -99,7 +99,7 @@ describe('merge rejects, in one line:', () => {
       /more\.json does not add up: part 1 of 2 of its plan has 180 requests, but totals\.planned is 181\./,
     ],
     [
-      'a part without histograms by the second',
+      'a part without a histogram for each second',
       [
         a,
         file('bare.json', { ...parts[1], timeline: parts[1].timeline.map(({ histogram, ...row }) => row) }),
@@ -123,12 +123,12 @@ describe('merge rejects, in one line:', () => {
       /set\.json is not the result of one run\. Use a file that vault-pki-load wrote with --out FILE\.json\./,
     ],
     [
-      'to overwrite a part',
+      '--out over a part',
       [a, b, '--out', path('whole.html'), '--out', a],
-      /--out .*refused-0\.json is another file of this command, and would be overwritten\. Write to another file\./,
+      /--out .*refused-0\.json is also an input or --keep file of this command, and would be overwritten\. Write to another file\./,
     ],
     [
-      'to overwrite a part by another name',
+      '--out over a part, through a link',
       [a, b, '--out', linkTo(b)],
       /--out .*link\.json is the same file as .*refused-1\.json, and would be overwritten\./,
     ],
@@ -145,7 +145,7 @@ describe('merge rejects, in one line:', () => {
     );
   });
 
-  test('accepts an interrupted part with --allow-interrupted; the sum is interrupted', async () => {
+  test('accepts an interrupted part with --allow-interrupted; the merged result is interrupted', async () => {
     const { code, stdout } = await run(['merge', a, stopped, '--allow-interrupted', '--format', 'json']);
     assert.equal(code, 130);
     assert.equal(JSON.parse(stdout).interrupted, true);

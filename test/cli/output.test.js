@@ -50,7 +50,7 @@ describe('a pipe', () => {
     await assert.rejects(writeDevice(path, 'x'.repeat(1e6), 200), { code: 'EAGAIN' });
   });
 
-  test('that a file replaces in the meantime is not written', async (t) => {
+  test('replaced by a link to a file is not written to', async (t) => {
     const path = makePipe(t);
     const victim = scratch(t)('victim', 'untouched');
     const writing = writeDevice(path, 'text');
@@ -60,7 +60,7 @@ describe('a pipe', () => {
     assert.equal(await readFile(victim, 'utf8'), 'untouched');
   });
 
-  test('that the link of another user replaces is not written', async (t) => {
+  test("replaced by another user's link is not written to", async (t) => {
     const path = makePipe(t);
     const planted = plantLink(t, path);
     await assert.rejects(writeDevice(planted, 'text'), { code: 'PLANTED' });

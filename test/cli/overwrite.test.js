@@ -38,19 +38,19 @@ describe('refuseOverwrite accepts', () => {
       'the file itself',
       [at('a.json')],
       [at('b.json'), at('a.json')],
-      /a\.json is another file of this command/,
+      /a\.json is also an input or --keep file of this command/,
     ],
     [
       'a new file that the command keeps',
       [at('new.json')],
       [at('new.json')],
-      /new\.json is another file of this command/,
+      /new\.json is also an input or --keep file of this command/,
     ],
     [
       'the second --out',
       [at('c.html'), at('a.json')],
       [at('a.json')],
-      /a\.json is another file of this command/,
+      /a\.json is also an input or --keep file of this command/,
     ],
     [
       'by another way',
@@ -92,7 +92,10 @@ describe('files that a run reads are not overwritten', () => {
   for (const line of LINES) {
     test(line[0], async () => {
       const { code, stderr } = await runCli([...line, '--dev', '--out', at('a.json')]);
-      assert.match(stderr, /a\.json is another file of this command, and would be overwritten/);
+      assert.match(
+        stderr,
+        /a\.json is also an input or --keep file of this command, and would be overwritten/,
+      );
       assert.equal(code, 1);
     });
   }

@@ -123,7 +123,11 @@ describe('report rejects, in one line:', () => {
   /** @type {[string, string[], RegExp][]} */
   const TABLE = [
     ['a missing file', [path('gone.json')], /gone\.json was not found\. Check the path\./],
-    ['--out over an input', [good, '--out', good], /--out .*good\.json is another file of this command, and/],
+    [
+      '--out over an input',
+      [good, '--out', good],
+      /--out .*good\.json is also an input or --keep file of this command, and/,
+    ],
     ['not a result', [path('no-result.json', '{}')], /no-result\.json was not written by vault-pki-load/],
     [
       'a comparison among runs',

@@ -93,7 +93,7 @@ describe('rejects before sending', () => {
   const TABLE = [
     ['a format for one run', {}, ['--format', 'csv'], /--format csv: .* of a scenario cannot be/],
     [
-      'to write what one run shows of several repeats',
+      'a format for one run, with several repeats',
       { repeat: 2 },
       ['--out', 'r.hlog'],
       /--out r\.hlog: a set of runs cannot be written/,
@@ -165,7 +165,7 @@ describe('does not overwrite the scenario', () => {
       const text = tiny(scenario);
       const file = path(name, text);
       const ended = await run(['run', file, '--dev', '--out', path('s.json'), ...flags]);
-      assertRefused(ended, /is another file of this command, and would be overwritten/);
+      assertRefused(ended, /is also an input or --keep file of this command, and would be overwritten/);
       assert.equal(readFileSync(file, 'utf8'), text);
     });
   }

@@ -33,7 +33,7 @@ test('the first signal stops, the second cuts off, the third exits', () => {
 test('after the report, a signal ends the wait, and the next one the process', () => {
   const { process, interrupt, said, exits } = stage();
   let hurried = 0;
-  interrupt.over(() => hurried++);
+  interrupt.onNextSignal(() => hurried++);
   process.emit('SIGINT');
   assert.deepEqual([hurried, interrupt.cutOff.aborted, said, exits], [1, false, [], []]);
   process.emit('SIGINT');
@@ -45,7 +45,7 @@ test('the third always ends the process', () => {
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');
   process.emit('SIGINT');
-  interrupt.over(() => assert.fail('no third chance'));
+  interrupt.onNextSignal(() => assert.fail('no third chance'));
   process.emit('SIGTERM');
   assert.deepEqual(exits, [130]);
   interrupt.release();
@@ -77,7 +77,7 @@ test('after the report, the clean-up has no deadline', (t) => {
   const { process, interrupt, exits } = stage();
   process.emit('SIGINT');
   process.emit('SIGINT');
-  interrupt.over(() => {});
+  interrupt.onNextSignal(() => {});
   t.mock.timers.tick(600_000);
   assert.deepEqual(exits, []);
 });
@@ -91,7 +91,7 @@ test('repeated hang-ups count as one signal', () => {
 
 test('a signal before or between two pieces of work stops the next one', () => {
   const { process, interrupt, said } = stage();
-  interrupt.over(() => {});
+  interrupt.onNextSignal(() => {});
   process.emit('SIGTERM', 'SIGTERM');
   interrupt.attach((text) => said.push(text), 'Ended.');
   assert.deepEqual([interrupt.stop.aborted, said], [true, []]);

@@ -72,8 +72,8 @@ const words = (/** @type {string} */ line) =>
 
 /** @type {[string, RegExp][]} for both commands */
 const BOTH = [
-  ['--url @html', /is not a Vault or OpenBao server: it responds with HTTP 200 without JSON to \/v1/],
-  ['--url @json', /is not a Vault or OpenBao server: it responds with HTTP 200 with other JSON/],
+  ['--url @html', /is not a Vault or OpenBao server: it responds with HTTP 200 and no JSON to \/v1/],
+  ['--url @json', /is not a Vault or OpenBao server: it responds with HTTP 200 and unexpected JSON/],
   ['--url @mute', /closed the connection without a response/],
   ['--url @garbage', /sent a response that is not HTTP/],
   ['--url @loop', /is not a Vault|redirects/],

@@ -25,7 +25,7 @@ const ok = write(whole('hello'));
 
 /** What the server does; the outcome; whether the connection can be used again. @type {Record<string, [Behaviour, string | number, boolean]>} */
 const BEHAVIOURS = {
-  'a whole answer': [ok, 200, true],
+  'a complete response': [ok, 200, true],
   'an empty body': [write(whole('')), 200, true],
   'no content': [write('HTTP/1.1 204 No Content\r\n\r\n'), 204, true],
   chunks: [write(`${CHUNKED}2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n`), 200, true],
@@ -36,9 +36,9 @@ const BEHAVIOURS = {
   'a body one byte longer': [write(whole(Buffer.alloc(MAX_BODY_BYTES + 1))), 'response_too_large', false],
   'HTTP/1.0 and a close': [end('HTTP/1.0 200 OK\r\n\r\nhello'), 200, false],
   'an announced close': [end(whole('hello', 'Connection: close\r\n')), 200, false],
-  'two answers to one request': [write(Buffer.concat([whole('hello'), whole('more')])), 200, false],
-  'an answer and garbage': [write(`${whole('hello')}more`), 200, false],
-  'a close without an answer': [(socket) => socket.destroy(), 'connection_reset', false],
+  'two responses to one request': [write(Buffer.concat([whole('hello'), whole('more')])), 200, false],
+  'a response and garbage': [write(`${whole('hello')}more`), 200, false],
+  'a close without a response': [(socket) => socket.destroy(), 'connection_reset', false],
   'a reset': [(socket) => socket.resetAndDestroy(), 'connection_reset', false],
   'a close in the head': [end(`${OK}Content-Ty`), 'connection_reset', false],
   'a close in the body': [end(`${OK}Content-Length: 50\r\n\r\nhel`), 'truncated', false],

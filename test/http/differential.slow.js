@@ -30,7 +30,7 @@ const ACCEPTED_BY_US = [
     applies: ({ framing }) => framing.startsWith('equal lengths'),
   },
   {
-    reason: 'a client reads over 100 Continue although it did not ask for it (RFC 9110, 15.2)',
+    reason: 'a client skips 100 Continue even if it did not expect it (RFC 9110, 15.2)',
     applies: ({ interim }) => interim === '100',
   },
   {
@@ -38,7 +38,7 @@ const ACCEPTED_BY_US = [
     applies: ({ framing }) => framing === 'chunked and length',
   },
   {
-    reason: '204 and 304 have no body, whatever their fields say of it (RFC 9112, 6.3)',
+    reason: '204 and 304 have no body, whatever their header says (RFC 9112, 6.3)',
     applies: isWithoutBody,
   },
 ];
@@ -47,15 +47,15 @@ const ACCEPTED_BY_US = [
 const ACCEPTED_BY_UNDICI = [
   {
     reason:
-      'a body that ends with the connection is whole only if the connection is closed, not reset (RFC 9112, 8)',
+      'a body that ends with the connection is complete only if the connection is closed, not reset (RFC 9112, 8)',
     applies: (behaviour) => isCloseDelimited(behaviour) && behaviour.end === 'reset',
   },
   {
-    reason: 'NUL is no character of a reason phrase (RFC 9112, 4)',
+    reason: 'NUL is not allowed in a reason phrase (RFC 9112, 4)',
     applies: ({ reason }) => reason === 'with NUL',
   },
   {
-    reason: 'a response of HTTP/2.0 to a request of HTTP/1.1 is not HTTP/1.x (RFC 9112, 2.3)',
+    reason: 'an HTTP/2.0 response to an HTTP/1.1 request is not HTTP/1.x (RFC 9112, 2.3)',
     applies: ({ version }) => version === 'HTTP/2.0',
   },
 ];

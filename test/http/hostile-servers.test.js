@@ -67,7 +67,7 @@ const STATUS_LINES = [
   ['HTTP/2', status('HTTP/2 200'), 'bad_http'],
   ['HTTP/11.1', status('HTTP/11.1 200 OK'), 'bad_http'],
   ['ICY', status('ICY 200 OK'), 'bad_http'],
-  ['small letters', status('http/1.1 200 OK'), 'bad_http'],
+  ['lower case', status('http/1.1 200 OK'), 'bad_http'],
   ['a space before', status(' HTTP/1.1 200 OK'), 'bad_http'],
   ['an empty line before', `\r\n${EMPTY}`, 'bad_http'],
   ['two spaces', status('HTTP/1.1  200 OK'), 'bad_http'],
@@ -88,7 +88,7 @@ const STATUS_LINES = [
   ['SMTP', '220 mail.example.com ESMTP\r\n', 'bad_http'],
   ['HTTP/2 settings', Buffer.from('000000040000000000', 'hex'), 'bad_http'],
   ['a TLS alert', Buffer.from('15030100020246', 'hex'), 'wrong_scheme_http_to_https_port'],
-  ['the request as an echo', (socket, head) => void socket.write(`${head}\r\n\r\n`), 'bad_http'],
+  ['an echo of the request', (socket, head) => void socket.write(`${head}\r\n\r\n`), 'bad_http'],
 ];
 
 /** @type {Row[]} */
@@ -152,12 +152,12 @@ const LENGTHS = [
   ['1 TB', lengths('Content-Length: 1000000000000'), 'response_too_large'],
   ['the largest body', `${OK}Content-Length: ${MAX_BODY_BYTES}\r\n\r\n${'x'.repeat(MAX_BODY_BYTES)}`, 200],
   ['one byte more', `${OK}Content-Length: ${MAX_BODY_BYTES + 1}\r\n\r\n`, 'response_too_large'],
-  ['a body without end, of no length', flood(`${OK}\r\n`, Buffer.alloc(65_536, 'x')), 'response_too_large'],
+  ['an endless body without a length', flood(`${OK}\r\n`, Buffer.alloc(65_536, 'x')), 'response_too_large'],
   ['NUL bytes in the body', `${OK}Content-Length: 3\r\n\r\n\0\0\0`, 200, '\0\0\0'],
   ['204 with a body', 'HTTP/1.1 204 N\r\nContent-Length: 5\r\n\r\nabcde', 204, ''],
   ['304 with a body', 'HTTP/1.1 304 N\r\nContent-Length: 5\r\n\r\nabcde', 304, ''],
-  ['a byte behind the body', `${EMPTY}x`, 200, ''],
-  ['a megabyte behind the body', `${EMPTY}${'x'.repeat(1_000_000)}`, 200, ''],
+  ['a byte after the body', `${EMPTY}x`, 200, ''],
+  ['a megabyte after the body', `${EMPTY}${'x'.repeat(1_000_000)}`, 200, ''],
   ['two responses', `${EMPTY}${EMPTY}`, 200, ''],
   ['a response, then a reset', reset(EMPTY), 200, ''],
 ];
@@ -204,7 +204,7 @@ const CHUNKS = [
   ['a trailer without a colon', `${CHUNKED}0\r\nA b\r\n\r\n`, 'bad_http'],
   ['101 trailers', `${CHUNKED}0\r\n${'A: b\r\n'.repeat(101)}\r\n`, 'bad_http'],
   ['an endless trailer', flood(`${CHUNKED}0\r\nA: `, 'b'.repeat(1000)), 'bad_http'],
-  ['bytes behind the last chunk', `${CHUNKED}${LAST}x`, 200, ''],
+  ['bytes after the last chunk', `${CHUNKED}${LAST}x`, 200, ''],
 ];
 
 /** @type {Row[]} */
@@ -221,7 +221,7 @@ const CLOSES = [
   ['a reset in the body', reset(`${OK}Content-Length: 5\r\n\r\nabcd`), 'truncated'],
   ['a close in a size', end(`${CHUNKED}1`), 'truncated'],
   ['a close in a chunk', end(`${CHUNKED}5\r\nab`), 'truncated'],
-  ['a close behind a chunk', end(`${CHUNKED}2\r\nok\r\n`), 'truncated'],
+  ['a close after a chunk', end(`${CHUNKED}2\r\nok\r\n`), 'truncated'],
   ['a close before the last line break', end(`${CHUNKED}0\r\n`), 'truncated'],
   ['a close in a trailer', end(`${CHUNKED}0\r\nA: `), 'truncated'],
   ['a close in place of a length', end(`${OK}\r\nabc`), 200, 'abc'],
@@ -235,7 +235,7 @@ const CLOSES = [
   ['silence in a chunk', `${CHUNKED}5\r\nab`, 'hangs'],
   ['a response a byte at a time', drip(whole('abc').toString()), 200, 'abc'],
   ['chunks a byte at a time', drip(`${CHUNKED}3\r\nabc\r\n${LAST}`), 200, 'abc'],
-  ['a drip without end', drip(`${OK}A: ${'b'.repeat(15_000)}`), 'hangs'],
+  ['an endless drip', drip(`${OK}A: ${'b'.repeat(15_000)}`), 'hangs'],
 ];
 
 /** Over TLS; a `cut` is the end of TCP without close_notify. @type {[name: string, text: string, how: 'end' | 'cut' | 'stay', outcome: Outcome][]} */
@@ -247,10 +247,10 @@ const TLS_ROWS = [
   ['a body that a cut delimits', `${OK}\r\nabc`, 'cut', 'truncated'],
   ['a cut in a body with a length', `${OK}Content-Length: 5\r\n\r\nab`, 'cut', 'truncated'],
   ['a cut in a chunk', `${CHUNKED}5\r\nab`, 'cut', 'truncated'],
-  ['a cut behind the last chunk', `${CHUNKED}${LAST}`, 'cut', 200],
+  ['a cut after the last chunk', `${CHUNKED}${LAST}`, 'cut', 200],
   ['a cut in the head', OK, 'cut', 'connection_reset'],
   ['a cut before anything', '', 'cut', 'connection_reset'],
-  ['no HTTP', 'SSH-2.0\r\n', 'stay', 'bad_http'],
+  ['not HTTP', 'SSH-2.0\r\n', 'stay', 'bad_http'],
   ['a body of 4 GB', `${OK}Content-Length: 4294967296\r\n\r\n`, 'stay', 'response_too_large'],
 ];
 

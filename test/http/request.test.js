@@ -63,7 +63,7 @@ describe('a request', () => {
     `HTTP/1.1 400 Bad Request\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   /** What the server sends before it closes; status or code. @type {[string, string | Buffer, string | number][]} */
   const table = [
-    ['an answer', whole('{}'), 200],
+    ['a response', whole('{}'), 200],
     ['an error', 'HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n', 500],
     ['chunks', `${CHUNKED}2\r\n{}\r\n0\r\n\r\n`, 200],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\n{}', 200],

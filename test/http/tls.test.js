@@ -67,11 +67,11 @@ describe('loadTls', () => {
 
   /** @type {[string, TlsFiles, string, RegExp][]} a name for a file is put below the folder */
   const wrong = [
-    ['a CA file that is not there', { caCert: 'absent' }, 'cannot_read', /--ca-cert.*absent was not found/],
+    ['a missing CA file', { caCert: 'absent' }, 'cannot_read', /--ca-cert.*absent was not found/],
     ['a CA file that is a directory', { caCert: 'cas' }, 'cannot_read', /is a directory/],
     ['a CA file without certificate', { caCert: 'noise.pem' }, 'not_a_certificate', /no PEM certificate/],
     ['an empty CA file', { caCert: 'empty.pem' }, 'not_a_certificate', /no PEM certificate/],
-    ['a key for a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
+    ['a key in place of a CA file', { caCert: 'leaf.key' }, 'not_a_certificate', /no PEM certificate/],
     [
       'a CA file that only looks like one',
       { caCert: 'broken.pem' },
@@ -80,9 +80,9 @@ describe('loadTls', () => {
     ],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
     ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
-    ['a CA directory that is not there', { caPath: 'absent' }, 'cannot_read', /was not found/],
+    ['a missing CA directory', { caPath: 'absent' }, 'cannot_read', /was not found/],
     ['a CA directory without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
-    ['a certificate without key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
+    ['a certificate without its key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
     ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],
     [
       'the key of another certificate',

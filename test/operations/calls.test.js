@@ -28,7 +28,7 @@ describe('approle-login', () => {
     });
   });
 
-  test('logins send no text that is long, and nothing that is not a text', async () => {
+  test('logins send no long strings, and nothing but strings', async () => {
     const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
     for (const [role_id, sent] of [
       ['an ID', 'an ID'],

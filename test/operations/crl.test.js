@@ -34,7 +34,7 @@ const signNone = rsaCa.issue('none', { extensions: [usage('03020204')] });
 
 /** @type {[string, Buffer, string, typeof ca?][]} what, body, outcome, issuer other than the EC CA */
 const ROWS = [
-  ['a right one', crlByHand(ca), 'crl'],
+  ['a valid one', crlByHand(ca), 'crl'],
   ['a CRL of an RSA issuer', crlByHand(rsa), 'crl', rsa],
   ['a small clock difference', crlByHand(ca, { thisUpdate: at(0.001) }), 'crl'],
   ['HTML', Buffer.from('<!doctype html>'), 'not_crl'],

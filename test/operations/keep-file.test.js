@@ -64,7 +64,7 @@ test('--keep: a full disk ends the writing, not the run', (t) => {
   const said = issue.describeKept?.(plan, { count: 3, failure: { code: 'ENOSPC', message: '' } });
   assert.match(
     said ?? '',
-    /^Kept 3 certificates in .*, as --keep could not be written: the disk is full\. Free some/,
+    /^Kept 3 certificates in .*, because the file could not be written: the disk is full\. Free some/,
   );
   assert.equal(mock.callCount(), 1);
 });

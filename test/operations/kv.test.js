@@ -43,8 +43,8 @@ test('kv-write: responses', () => {
   const first = [
     ['version 1 responds without a body', 204, '', 'written'],
     ['warnings are accepted', 200, { request_id: 'r', warnings: ['w'] }, 'written'],
-    ['200 and nothing is not what Vault says', 200, '', 'not_json'],
-    ['200 and anything is not either', 200, {}, 'not_vault'],
+    ['an empty 200 is not from Vault', 200, '', 'not_json'],
+    ['nor is a 200 without a request_id', 200, {}, 'not_vault'],
     ['another 2xx is rejected', 202, { ok: false }, 'not_vault'],
     ...REFUSALS,
   ];

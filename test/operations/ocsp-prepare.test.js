@@ -76,12 +76,27 @@ function withUnknownKey(certificate) {
 /** What readCertificates refuses is in certificate.test.js. @type {[string, Parameters<typeof find>[0], string, RegExp][]} what, files, code, message */
 const BAD = [
   ['no such certificate', { cert: none, issuer }, 'cannot_read', /--cert .*none was not found.*Check/],
-  ['a folder for a certificate', { cert: ca.dir, issuer }, 'cannot_read', /--cert .* is a directory/],
+  [
+    'a directory in place of a certificate',
+    { cert: ca.dir, issuer },
+    'cannot_read',
+    /--cert .* is a directory/,
+  ],
   ['no such issuer', { cert, issuer: none }, 'cannot_read', /--issuer .*not found/],
   ['no such serials', { serials: none, issuer }, 'cannot_read', /--serials .*not found/],
-  ['a folder for serials', { serials: ca.dir, issuer }, 'cannot_read', /--serials .* is a directory/],
-  ['a key for a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
-  ['the issuer of another', { cert, issuer: stranger.ca.certFile }, 'wrong_issuer', /did not issue/],
+  [
+    'a directory in place of serials',
+    { serials: ca.dir, issuer },
+    'cannot_read',
+    /--serials .* is a directory/,
+  ],
+  ['a key in place of a certificate', { cert: leaf.keyFile, issuer }, 'no_certificate', /PRIVATE KEY/],
+  [
+    'the issuer of another certificate',
+    { cert, issuer: stranger.ca.certFile },
+    'wrong_issuer',
+    /did not issue/,
+  ],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
   ['an empty list of serials', listed('\n \n'), 'no_serials', /contains no serials.*--keep/],
   ['1 MB of noise', listed(randomBytes(1e6)), 'bad_serials_file', /line 1 .*--keep/],
@@ -127,7 +142,7 @@ const BAD = [
 for (const [what, given, code, message] of BAD) {
   test(`subjects of ocsp: ${what}: ${code}`, async () => {
     const error = await find(given).then(
-      () => assert.fail('is taken'),
+      () => assert.fail('was accepted'),
       (/** @type {any} */ reason) => reason,
     );
     assert.equal(error.code, code);

@@ -151,7 +151,7 @@ describe('messages about a plan', () => {
     ['a rate, including the warm-up', loadOf({ rate: 5, duration: '10s', warmup: '2s' }), 60],
   ];
   for (const [sentence, load, most] of BOUNDS) {
-    test(`no more secrets are left than the message says: ${sentence}`, async () => {
+    test(`no more secrets are left than the message states: ${sentence}`, async () => {
       const [message] = await left(load, [writes]);
       assert.match(
         message,

@@ -11,20 +11,44 @@ const HOUR = 3_600_000;
 /** @type {[string, Partial<LoadPlan>, number, number, number][]} sentence, plan, count, first measured, end in ms */
 const COUNTS = [
   ['1000/h for 1 h are exactly 1000', { ratePerSecond: 1000 / 3600, durationMs: HOUR }, 1000, 0, HOUR],
-  ['an arrival due at the very end is not in', { ratePerSecond: 1, durationMs: 3000 }, 3, 0, 3000],
-  ['an arrival due just before the end is in', { ratePerSecond: 1, durationMs: 3001 }, 4, 0, 3001],
+  ['an arrival due at the very end is not included', { ratePerSecond: 1, durationMs: 3000 }, 3, 0, 3000],
+  ['an arrival due just before the end is included', { ratePerSecond: 1, durationMs: 3001 }, 4, 0, 3001],
   ['a rate of a third rounds up', { ratePerSecond: 1 / 3, durationMs: 10_000 }, 4, 0, 10_000],
-  ['less than one gap still has its first', { ratePerSecond: 1 / 3600, durationMs: 30_000 }, 1, 0, 30_000],
+  [
+    'a plan shorter than a gap has one arrival',
+    { ratePerSecond: 1 / 3600, durationMs: 30_000 },
+    1,
+    0,
+    30_000,
+  ],
   ['a million a second', { ratePerSecond: 1e6, durationMs: 60_000 }, 60_000_000, 0, 60_000],
   ['requests end it before the time does', { durationMs: 20_000, requests: 100 }, 100, 0, 5000],
   ['requests that do not fit change nothing', { durationMs: 20_000, requests: 401 }, 400, 0, 20_000],
   ['a warm-up comes on top of the time', { durationMs: 20_000, warmupMs: 5000 }, 500, 100, 25_000],
   ['a warm-up comes on top of the requests', { requests: 7, warmupMs: 5000 }, 107, 100, 5350],
   ['a warm-up shorter than a gap has one arrival', { requests: 3, warmupMs: 10 }, 4, 1, 200],
-  ['due as the warm-up ends', { ratePerSecond: 9.9, durationMs: 1000, warmupMs: 60_000 }, 604, 594, 61_000],
-  ['half arrive on a ramp', { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000 }, 500, 0, 10_000],
-  ['a quarter in half a ramp', { ratePerSecond: 100, durationMs: 5000, rampUpMs: 10_000 }, 125, 0, 5000],
-  ['in a ramp', { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000, requests: 125 }, 125, 0, 5000],
+  [
+    'an arrival due as the warm-up ends is measured',
+    { ratePerSecond: 9.9, durationMs: 1000, warmupMs: 60_000 },
+    604,
+    594,
+    61_000,
+  ],
+  [
+    'a ramp has half the arrivals',
+    { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000 },
+    500,
+    0,
+    10_000,
+  ],
+  ['half a ramp has a quarter', { ratePerSecond: 100, durationMs: 5000, rampUpMs: 10_000 }, 125, 0, 5000],
+  [
+    'requests may end it within a ramp',
+    { ratePerSecond: 100, durationMs: 10_000, rampUpMs: 10_000, requests: 125 },
+    125,
+    0,
+    5000,
+  ],
 ];
 
 describe('constant arrivals', () => {

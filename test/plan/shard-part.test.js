@@ -111,17 +111,17 @@ describe('--start-at', () => {
     ['words', 'soon', /--start-at is "soon", which is not a time\. Use a time such as 14:30:00/],
     ['a date alone', '2026-01-07', /which is not a time/],
     [
-      'what is over',
+      'a time in the past',
       new Date(NOW - 5 * MINUTE).toISOString(),
       /which was 5 min ago by this machine's clock\. Use a later time\./,
     ],
     [
-      'a time of day that is over: it is tomorrow',
+      'a time of day that has passed, which means tomorrow',
       clockOf(NOW - 5 * MINUTE),
       /which is 23 h 55 min from now/,
     ],
     [
-      'what is hours away',
+      'a time hours ahead',
       new Date(NOW + 120 * MINUTE).toISOString(),
       /which is 2 h from now by this machine's clock; it can be at most an hour ahead\./,
     ],

@@ -228,7 +228,7 @@ describe('a closed loop in stages', () => {
     }
   });
 
-  test('has at most, and reaches, this many in flight, and counts no time held back', () => {
+  test('reaches its levels but never exceeds them; a request held back counts as due when it may be sent', () => {
     const inFlight = createInFlight(plan, 0, 1);
     const serviceMs = 7;
     const { pacer, time, fired } = pace({

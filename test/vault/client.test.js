@@ -80,7 +80,7 @@ describe('createVaultClient', () => {
     ['sys/mounts/a?list=true', '/v1/sys/mounts/a%3Flist=true'],
     ['sys/mounts/a#b%2f;c', '/v1/sys/mounts/a%23b%252f%3Bc'],
   ]) {
-    test(`a change to ${path} names all of it`, async () => {
+    test(`a change to ${path} sends the whole path, percent-encoded`, async () => {
       answer(204, '');
       await client.remove(path);
       await client.write(path);
@@ -191,7 +191,7 @@ describe('createVaultClient', () => {
     ['many error lists', { errors: ['1 error occurred: '.repeat(100_000)] }],
     ['many truncated keys', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(50_000)] }],
     ['many truncated tokens', { errors: ['hvs.s.b.'.repeat(200_000)] }],
-    ['errors that are not text', { errors: [1, null, {}, ['x']] }],
+    ['errors that are not strings', { errors: [1, null, {}, ['x']] }],
     ['errors that are not a list', { errors: { length: 5 } }],
     ['deep lists', `{"errors":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
   ];
@@ -225,7 +225,7 @@ describe('createVaultClient', () => {
     await assert.rejects(client.read('pki/x'), { code: 'response_too_large' });
   });
 
-  test('ignores warnings and keys that are not lists of text', async () => {
+  test('ignores warnings and keys that are not lists of strings', async () => {
     answer(200, { data: { keys: { a: 1 } }, warnings: { a: 1 } });
     assert.deepEqual((await client.read('pki/x')).warnings, []);
     assert.deepEqual(await client.list('pki/x'), []);

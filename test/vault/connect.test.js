@@ -46,7 +46,7 @@ describe('a target that does not respond', () => {
     ['to remove a mount', (client) => client.remove('sys/mounts/load-int')],
   ];
   for (const [what, ask] of CALLS) {
-    test(`is asked ${what}: the remedy is valid for setup`, async (t) => {
+    test(`to a request ${what}: the remedy is valid for setup`, async (t) => {
       const { url } = await slowServer(t, () => true);
       const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
         healthMs: 50,

@@ -150,7 +150,7 @@ test('constellation: transit in four parts, on three Vaults, repeated', async ()
 
 describe('storage-backends', () => {
   test('the same secrets written and read on inmem, file, raft and PostgreSQL', {
-    skip: programs === null ? 'PostgreSQL is not there (apt-get install postgresql)' : false,
+    skip: programs === null ? 'PostgreSQL is not installed (apt-get install postgresql)' : false,
   }, async () => {
     const { results, stdout } = await runExperiment('storage-backends', {
       env: environment({ INMEM: 'inmem', FILE: 'file', RAFT: 'raft', POSTGRESQL: 'postgresql' }),

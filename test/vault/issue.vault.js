@@ -102,7 +102,7 @@ describe('requirements', () => {
 
 describe('--sign', () => {
   for (const keyType of ['rsa-2048', 'ec-256', 'ed25519']) {
-    test(`${keyType}: Vault signs our keys`, async () => {
+    test(`${keyType}: Vault signs our CSRs`, async () => {
       const keep = join(folder, `${keyType}.jsonl`);
       const names = ['--cn', 'host-{n}.example.com', '--pool', '10', '--requests', '20'];
       const run = await runToResult(

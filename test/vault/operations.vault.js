@@ -162,7 +162,7 @@ describe('an existing store: one run writes, another reads', () => {
   }
 });
 
-describe('interrupted, or with missing rights', () => {
+describe('interrupted, or with missing capabilities', () => {
   test('while filling the store: removes the store', async () => {
     const command = startCommand(['kv-read', '--paths', '1000000', '--duration', '1m'], env);
     let during = asFound;
@@ -191,7 +191,7 @@ describe('interrupted, or with missing rights', () => {
   }
   const MOUNT = 'path "sys/mounts/vault-pki-load-*" { capabilities = ["create", "update", "delete"] }';
 
-  test('no right to mount: reports the missing right', async () => {
+  test('may not mount: reports the missing capability', async () => {
     const { code, stderr } = await runHere(
       ['transit', '--requests', '5'],
       await withPolicy('path "people/*" { capabilities = ["read"] }'),
@@ -204,13 +204,13 @@ describe('interrupted, or with missing rights', () => {
     assert.doesNotMatch(stderr, /Left behind/);
   });
 
-  test('a mount, but no right to use it: preparation fails, and removes the mount', async () => {
+  test('a mount that it may not use: preparation fails, and removes the mount', async () => {
     const { code } = await runHere(['transit', '--requests', '5'], await withPolicy(MOUNT));
     assert.equal(code, 2);
     assert.deepEqual(await mounts(), asFound);
   });
 
-  test('no sudo, which auth methods need, and no right to the entity: reports both', async () => {
+  test('no sudo, which auth methods need, and no access to the entity: reports both', async () => {
     const mounting = (/** @type {string} */ more) =>
       `path "sys/auth/vault-pki-load-*" { capabilities = ["create", "read", "update", "delete"${more}] }
        path "auth/vault-pki-load-*" { capabilities = ["create", "read", "update"] }`;
@@ -231,9 +231,9 @@ describe('interrupted, or with missing rights', () => {
     assert.deepEqual(await entities(), []);
   });
 
-  test('no right to remove it: reports the leftover, and how to remove it', async () => {
-    const rights = `${MOUNT.replace(', "delete"', '')}\npath "vault-pki-load-*" { capabilities = ["create", "update", "read"] }`;
-    const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(rights));
+  test('may not remove it: reports the leftover, and how to remove it', async () => {
+    const policy = `${MOUNT.replace(', "delete"', '')}\npath "vault-pki-load-*" { capabilities = ["create", "update", "read"] }`;
+    const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(policy));
     assert.deepEqual(result?.outcomes, { encrypted: 5 });
     const [, path] =
       /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Remove it with vault secrets disable \1/.exec(

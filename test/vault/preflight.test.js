@@ -75,13 +75,13 @@ describe('checkHealth', () => {
 
   /** @type {[string, any, string, boolean][]} */
   const namespaces = [
-    ['Vault without Enterprise', up, 'team/a', false],
-    ['Vault without Enterprise, its one namespace', up, 'root', true],
+    ['Vault Community Edition', up, 'team/a', false],
+    ['Vault Community Edition, its one namespace', up, 'root', true],
     ['Vault Enterprise', { ...up, enterprise: true }, 'team/a', true],
     ['OpenBao', { ...up, enterprise: undefined, version: '2.6.2' }, 'team/a', true],
   ];
   for (const [what, json, namespace, works] of namespaces) {
-    test(`namespace ${namespace} on ${what}: ${works ? 'taken' : 'rejected'}`, async () => {
+    test(`namespace ${namespace} on ${what}: ${works ? 'accepted' : 'rejected'}`, async () => {
       const asked = checkHealth(fakeClient({}, { status: 200, json }), { namespace });
       if (works) await asked;
       else await assert.rejects(asked, { code: 'no_namespaces', exitCode: 2 });
@@ -331,7 +331,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
-  test('a pool of certificates keeps only the texts that it needs, and rejects long ones', async () => {
+  test('a pool of certificates keeps only the strings that it needs, and rejects long ones', async () => {
     const pki = new TestCa();
     const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
     const issued = {
@@ -446,21 +446,21 @@ describe('checkRole', () => {
     max_ttl: 3600,
   };
   const client = fakeClient({ 'pki_int/roles/r': { data: role } });
-  const question = { mount: 'pki_int', role: 'r', commonName: 'a.example.com' };
+  const roleRequest = { mount: 'pki_int', role: 'r', commonName: 'a.example.com' };
 
   test('what the role allows', async () => {
-    assert.deepEqual((await checkRole(client, question)).warnings, []);
+    assert.deepEqual((await checkRole(client, roleRequest)).warnings, []);
   });
 
   test('warns of a TTL above max_ttl, which Vault shortens', async () => {
     assert.match(
-      (await checkRole(client, { ...question, ttl: '2h' })).warnings[0],
+      (await checkRole(client, { ...roleRequest, ttl: '2h' })).warnings[0],
       /2 h to its max_ttl, 1 h/,
     );
   });
 
   test('checks every name', async () => {
-    await assert.rejects(checkRole(client, { ...question, altNames: ['b.example.com', 'c.org'] }), {
+    await assert.rejects(checkRole(client, { ...roleRequest, altNames: ['b.example.com', 'c.org'] }), {
       code: 'name_not_allowed',
       message: /"c\.org"/,
     });
@@ -475,8 +475,8 @@ describe('checkRole', () => {
     [{ operation: 'issue', keyType: 'ec', keyBits: 256 }, null],
   ];
   for (const [more, code] of keys) {
-    test(`${JSON.stringify(more)}: ${code ?? 'fits'}`, async () => {
-      const asked = checkRole(client, { ...question, ...more });
+    test(`${JSON.stringify(more)}: ${code ?? 'allowed'}`, async () => {
+      const asked = checkRole(client, { ...roleRequest, ...more });
       if (code === null) assert.deepEqual((await asked).warnings, []);
       else await assert.rejects(asked, { code });
     });
@@ -520,7 +520,7 @@ describe('describeFootprint', () => {
       /licence/,
     ],
     [
-      'no licence without Enterprise',
+      'no licence in the Community Edition',
       { role: {}, count: 7, health: { ...health, enterprise: false } },
       /7/,
       /licence/,

@@ -50,14 +50,17 @@ function assertAllSeen({ certificates, everywhere, nodes, rows }) {
   assert.equal(everywhere.revoked, CERTIFICATES);
   for (const { outcomes, answers } of nodes) {
     assert.deepEqual(outcomes, { revoked: CERTIFICATES });
-    assert.deepEqual(Object.keys(answers).sort(), ['good', 'revoked'], 'every answer passed every check');
+    assert.deepEqual(Object.keys(answers).sort(), ['good', 'revoked'], 'every response passed every check');
     // Each was reported good at least once before, and revoked at least once after.
     assert.ok(answers.good >= CERTIFICATES && answers.revoked >= CERTIFICATES);
   }
   for (const { revokeMs, nodes: own } of rows) {
     for (const { interval } of own) {
       assert.ok(interval !== null && interval.upperMs > 0);
-      assert.ok(interval.lowerMs <= Number(revokeMs), 'good, though asked after the revocation was answered');
+      assert.ok(
+        interval.lowerMs <= Number(revokeMs),
+        'good, although requested after the response to the revocation',
+      );
     }
   }
 }

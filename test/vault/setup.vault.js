@@ -319,27 +319,27 @@ describe('tokens', () => {
     return String(auth?.client_token);
   }
 
-  test('with exactly the required rights can set up; with one right less, setup reports it as missing', async () => {
+  test('with exactly the required capabilities can set up; with one less, setup reports it as missing', async () => {
     const plan = planSetup({ name: 'rights', caKeyType: 'ec', with: ENGINES });
-    const rights = [...grantsToInspect('rights'), ...grantsToSetUp(plan)];
+    const grants = [...grantsToInspect('rights'), ...grantsToSetUp(plan)];
     /** @type {Map<string, Set<string>>} */
     const merged = new Map();
-    for (const { path, capabilities: able } of rights)
+    for (const { path, capabilities: able } of grants)
       merged.set(path, new Set([...(merged.get(path) ?? []), ...able]));
-    const hcl = (/** @type {string} */ without, /** @type {string} */ right) =>
+    const hcl = (/** @type {string} */ without, /** @type {string} */ capability) =>
       [...merged]
-        .map(([path, able]) => [path, [...able].filter((one) => path !== without || one !== right)])
+        .map(([path, able]) => [path, [...able].filter((one) => path !== without || one !== capability)])
         .map(([path, able]) => `path "${path}" { capabilities = ${JSON.stringify(able)} }`)
         .join('\n');
     for (const [path, able] of merged) {
-      for (const right of able) {
-        const token = await tokenOf('builder', hcl(path, right));
+      for (const capability of able) {
+        const token = await tokenOf('builder', hcl(path, capability));
         const client = createVaultClient({ url: vault.url, token });
         await assert.rejects(
           setUp(client, plan, () => assert.fail('nothing is made')),
           {
             code: 'missing_capabilities',
-            message: `The token lacks capabilities that setup needs: ${right} on ${path}.`,
+            message: `The token lacks capabilities that setup needs: ${capability} on ${path}.`,
           },
         );
         await client.close();
@@ -358,7 +358,7 @@ describe('tokens', () => {
     assertCode(await teardown('--name', 'rights'));
   });
 
-  test('without read rights get a list of the missing ones; no token, and a wrong one', async () => {
+  test('that may not read get a list of the missing ones; no token, and a wrong one', async () => {
     const token = await tokenOf('default', '');
     const ended = await runCli(['setup'], { env: { ...env, VAULT_TOKEN: token } });
     assert.equal(ended.code, 2);
@@ -539,7 +539,7 @@ test('two addresses of one Vault share one setup in a scenario, which is removed
   assert.deepEqual(lists(), empty);
 });
 
-test('Vault without Enterprise has no namespaces: it would ignore the name', async () => {
+test('Vault Community Edition has no namespaces: it would ignore the name', async () => {
   const ended = await setup('--namespace', 'team');
   assertCode(ended, 2);
   assert.equal(ended.stdout, '');

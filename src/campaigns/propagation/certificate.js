@@ -4,7 +4,7 @@ import { isTime } from '../../common/json.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { mayNotWrite } from '../../vault/check-role.js';
-import { mayHaveRun, textOf } from '../../vault/client.js';
+import { mayHaveTakenEffect, textOf } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
 /** @import { PropagationRow } from '../../result/propagation/propagation-schema.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
@@ -35,7 +35,8 @@ export async function followCertificate(certificate, client, run) {
   try {
     issued = await issue(client, plan);
   } catch (error) {
-    return { ...row, ...failureOf('issue_failed', error), left: mayHaveRun(error) ? 'unknown' : 'none' };
+    const left = mayHaveTakenEffect(error) ? 'unknown' : 'none';
+    return { ...row, ...failureOf('issue_failed', error), left };
   }
   const { serial } = issued;
   /** Revokes a certificate that is not followed. @param {Partial<Row>} outcome @returns {Promise<Row>} */

@@ -185,7 +185,7 @@ export async function prepare(context) {
 /** @param {{url: string, name: string}} node @param {Context} context @returns {Promise<NodeFacts>} */
 async function readNode({ url, name }, { plan: { timeoutMs }, tls, stop }) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
-  const requester = createRequester({ origin, tls, timeoutMs, named: name });
+  const requester = createRequester({ origin, tls, timeoutMs, urlOption: name });
   try {
     const response = requester.request({ path: `${basePath}/v1/sys/health` });
     const { status, body } = await rejectOnStop(response, stop);

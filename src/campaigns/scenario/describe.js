@@ -135,7 +135,7 @@ async function leftBehind({ dev, target, mix }, setup, { repeat, search = null }
   }
   if (left.length === 0) return ['nothing'];
   if (setup !== null && !setup.keep && target.mount === `${setup.name}-int`) {
-    left.push(`until the setup is removed, with everything in ${target.mount}`);
+    left.push(`these only until the setup is removed, with everything in ${target.mount}`);
   } else if (search !== null) left.push('the same after every step of the search');
   else if (repeat > 1) left.push(`the same after each of the ${repeat} repeats`);
   return left;

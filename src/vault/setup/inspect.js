@@ -1,4 +1,4 @@
-/** Checks before setup or teardown changes anything: existing mounts and policy of the name, and rights of the token. */
+/** Checks before setup or teardown changes anything: existing mounts and policy of the name, and capabilities of the token. */
 import { targetError, usageError } from '../../common/errors.js';
 import { sanitizeText } from '../../common/sanitize.js';
 import { readCapabilities, recordOf, textOf, unlessRefused } from '../client.js';
@@ -50,7 +50,7 @@ export function refuseOthers({ mounts, policy }, plan) {
   throw usageError('not_ours', message, `Nothing was changed. Choose ${otherName(plan)}.`);
 }
 
-/** Rights that findExisting needs. @param {string} name of the setup */
+/** Grants that findExisting needs. @param {string} name of the setup */
 export function grantsToInspect(name) {
   return ['sys/mounts', 'sys/auth', `sys/policies/acl/${name}`].map((path) => grant(path, 'read'));
 }

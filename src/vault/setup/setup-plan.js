@@ -131,7 +131,7 @@ export function checkName(name) {
 }
 
 /**
- * `capabilities`: capabilities, all needed; `parameters`: of a policy, the only ones allowed; an empty list allows any value
+ * `capabilities`: all are needed; `parameters`: in a policy, the only ones allowed; an empty list allows any value
  * @typedef {{path: string, capabilities: string[], parameters?: Record<string, unknown[]>}} Grant
  */
 

@@ -1,7 +1,7 @@
 /** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses foreign ones. */
 import { usageError } from '../../common/errors.js';
 import { checkHealth, readIssuer } from '../check-target.js';
-import { listOf, mayHaveRun } from '../client.js';
+import { listOf, mayHaveTakenEffect } from '../client.js';
 import { withoutSlashes } from '../environment.js';
 import { untilReady } from '../own-mount.js';
 import { checkGrants, findExisting, grantsToInspect, grantsToSetUp, refuseOthers } from './inspect.js';
@@ -83,7 +83,7 @@ async function createMounts(client, plan, present, report, log) {
     try {
       await client.write(mountApi(item), { type: item.type, ...settings });
     } catch (error) {
-      if (!mayHaveRun(error)) created.splice(at, 1);
+      if (!mayHaveTakenEffect(error)) created.splice(at, 1);
       throw error;
     }
     created[at] = item;

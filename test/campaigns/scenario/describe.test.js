@@ -59,7 +59,7 @@ const SAYS = [
   [
     'that removing a setup removes its content',
     `${HEAD}setup: {name: load}\n`,
-    /^ {14}until the setup is removed, with everything in load-int$/m,
+    /^ {14}these only until the setup is removed, with everything in load-int$/m,
   ],
   [
     'that a setup stays',

@@ -140,7 +140,7 @@ describe('setup', () => {
   });
 
   for (const isAuto of [true, false]) {
-    test(`keepsSettings: rejects to change auto_rebuild from ${isAuto}`, async () => {
+    test(`keepsSettings: refuses to change auto_rebuild from ${isAuto}`, async () => {
       const vault = fakeVault();
       const plan = (/** @type {boolean | null} */ autoRebuild) =>
         planSetup({ autoRebuild, with: ['kv'], keepsSettings: true });
@@ -295,7 +295,7 @@ describe('a node that is not active', () => {
   }
 });
 
-describe('lists all missing rights of a token before creating anything:', () => {
+describe('lists all missing capabilities of a token before creating anything:', () => {
   test('setup', async () => {
     const vault = fakeVault({
       can: (path) =>
