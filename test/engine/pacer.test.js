@@ -206,7 +206,7 @@ describe('closed loop', () => {
     assert.deepEqual([fired.length, seen.ends, seen.deepest], [50_000, 1, 1]);
   });
 
-  test('any: never more in flight than slots, exactly its requests, each due when its slot became free', () => {
+  test('never has more in flight than slots, and sends exactly its requests, each due when its slot became free', () => {
     fc.assert(
       fc.property(
         fc.record({

@@ -109,7 +109,7 @@ describe('a recorder', () => {
     assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
   });
 
-  test('a success without a body that its status fully determines is not unchecked', () => {
+  test('a response without a body is classified by its status if that is enough', () => {
     const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
     const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
     /** @type {Classify} */
@@ -232,7 +232,7 @@ describe('a recorder', () => {
     assert.equal(rows.length, 2);
   });
 
-  test('records the last success, the waits of the first half, and successes after the end', () => {
+  test('records the last success, the response times of the first half, and successes after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));
     recorder.record(sample(2999, 3099, 'good'));

@@ -233,7 +233,7 @@ describe('a slot', () => {
 });
 
 describe('a slot that cannot connect', () => {
-  test('rests in a closed loop, each time twice as long up to a second, neither free nor busy', () => {
+  test('backs off in a closed loop, doubling up to a second, neither free nor in flight', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
       const { slots, exchanges } = setUp({ rest: true });

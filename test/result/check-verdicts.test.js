@@ -42,12 +42,12 @@ function tighten(judged, text) {
 /** @type {[string, (copy: any) => void, RegExp][]} */
 const EDITS = [
   [
-    'a verdict not met',
+    'a verdict "not met"',
     ({ requirements: [, p50] }) => Object.assign(p50, { verdict: 'met' }),
     /p50<1us is met, but its figures make it not met/,
   ],
   [
-    'a verdict met',
+    'a verdict "met"',
     ({ requirements: [p99] }) => Object.assign(p99, { verdict: 'not met' }),
     /p99<10s is not met, but its figures make it met/,
   ],
@@ -97,7 +97,7 @@ const EDITS = [
     /names an operation or a stage that was not measured/,
   ],
   [
-    'an old file',
+    'a verdict in an older file',
     ({ requirements: [, p50] }) => {
       Object.assign(p50, { verdict: 'met' });
       delete p50.low;
@@ -222,7 +222,7 @@ const KINDS = [
     /is (not )?met, but its figures/,
   ],
   [
-    'a polling tool that was late',
+    'the number of missed polls',
     clusterSample(),
     ({ nodes }) => Object.assign(nodes[0].asked, { missed: 1e6 }),
     /measurement.verdict is valid, but its figures make it invalid/,

@@ -251,7 +251,7 @@ test('the verdict includes its error bar', () => {
   assert.deepEqual(judged('p99<1s', { good: n(50) }).high, null);
 });
 
-test('reasons use readable units', () => {
+test('actual and limit are in ms, per second, or a fraction', () => {
   const run = { good: spread(400, 1, 2), failed: [9] };
   const figures = (/** @type {string} */ text) => {
     const { actual, limit, unit } = judged(text, run);

@@ -204,7 +204,7 @@ function withLoad(part, changes) {
   return { ...part, load, plan: { ...part.plan, load } };
 }
 
-describe('rejects to merge', () => {
+describe('refuses to merge', () => {
   const whole = syntheticRun({ load: LOAD });
   const names = ['a.json', 'b.json', 'c.json', 'd.json'];
   const other = (/** @type {Partial<LoadPlan>} */ load) =>
