@@ -44,7 +44,7 @@ export const PHRASES = {
     measurement`,
   unfinished: `
     Unfinished: the run had not ended when this was written.
-    120 requests are too few to prove it, at least 299 are needed.
+    120 requests are too few to prove it: at least 299 are needed.
     unanswered`,
   'long-outcome-names': `
     9 of 400 (2.25 %): 8 xxxx`,

@@ -47,7 +47,7 @@ test('rejects an end that contradicts the failure', async () => {
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
   for (const one of [without, { ...whole, failure }])
-    assert.throws(() => validateSearch(one), /its end and its failure contradict each other/);
+    assert.throws(() => validateSearch(one), /its why and its failure contradict each other/);
   assert.throws(
     () => validateSearch({ ...whole, why: 'broken off', failure }),
     /cut short, but has an answer/,
