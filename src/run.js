@@ -57,14 +57,14 @@ const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 const REMOVE_WITHIN_MS = 90_000;
 
 /**
- * @param {Plan} planned @param {RunOptions} [options] @returns {Promise<Result>}
+ * @param {Plan} givenPlan @param {RunOptions} [options] @returns {Promise<Result>}
  * @throws {PkiLoadError} when the run could not start; a refused request is an outcome, not an error
  */
-export async function run(planned, options = {}) {
+export async function run(givenPlan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {}, command = '', live } = options;
-  const prepared = options.prepared ?? (await prepareRun(planned, options));
+  const prepared = options.prepared ?? (await prepareRun(givenPlan, options));
   const { fixture, tls } = prepared;
-  const plan = { ...planned, target: prepared.target };
+  const plan = { ...givenPlan, target: prepared.target };
   let shards = /** @type {Shard[]} */ ([]);
   try {
     const mix = await loadMix(plan);
@@ -75,19 +75,19 @@ export async function run(planned, options = {}) {
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));
     await waitToConnect(startAt, stop, (text) => onEvent({ type: 'notice', text }));
     throwIfStopped(stop);
-    const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.warm())), stop)).flat();
+    const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.connect())), stop)).flat();
     if (unopened.length > 0) {
-      const failed = `${unopened.length} connections could not be opened before the run`;
+      const failed = `Connections that could not be opened before the run: ${unopened.length}`;
       onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run retries them.` });
     }
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
     onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
     const context = { windowMs: window.windowMs, shards, seconds };
-    const sent = await send(plan.load, context, { ...options, signal: stop, onEvent });
-    for (const event of describeKept(mix, sent.ends)) onEvent(event);
+    const sendResult = await send(plan.load, context, { ...options, signal: stop, onEvent });
+    for (const event of describeKept(mix, sendResult.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sent });
+    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sendResult });
     onEvent({ type: 'result', result });
     return result;
   } finally {
@@ -115,11 +115,11 @@ export async function prepareRun(plan, options = {}) {
   const progress = (label, done, all) => onEvent({ type: 'progress', label, done, total: all });
   /** Run in reverse order. @type {(() => unknown)[]} */
   const cleanups = [() => server?.stop()];
-  let closed = false;
+  let isClosed = false;
   /** Ends the wait for removals. */
   const tooLate = new AbortController();
   const close = async (stoppedMs = REMOVALS_MS) => {
-    closed = true;
+    isClosed = true;
     const limits = [
       delayedSignal(AbortSignal.abort(), REMOVE_WITHIN_MS),
       delayedSignal(stop, stoppedMs),
@@ -131,7 +131,7 @@ export async function prepareRun(plan, options = {}) {
   };
   /** @type {PrepareContext['onEnd']} */
   const onEnd = (end) => {
-    if (closed) throw interruptedError();
+    if (isClosed) throw interruptedError();
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {

@@ -102,7 +102,7 @@ export function syntheticRun({
     target: { url: 'http://192.0.2.1:8200', product: 'Vault', version: '1.21.1' },
     command: `vault-pki-load synthetic${load.shard === null ? '' : ` --shard ${load.shard.index}/${load.shard.of}`}`,
     seconds: seconds.rows,
-    sent: { ends, startedAt, startedAtNs: 5_000_000_000n, stoppedMs, machine },
+    sendResult: { ends, startedAt, startedAtNs: 5_000_000_000n, stoppedMs, machine },
   });
 }
 

@@ -53,7 +53,7 @@ export function assertWritable(path) {
   try {
     if (exists) fs.accessSync(place, fs.constants.W_OK);
   } catch (error) {
-    // A read-only mount. A file that only this user may not write can still be replaced.
+    // EROFS: a read-only mount. Otherwise, a file without write permission can still be replaced.
     if (codeOf(error) === 'EROFS') throw error;
   }
 }
@@ -68,7 +68,7 @@ export function fileTypeAt(path) {
   return stats.isDirectory() ? 'directory' : 'device';
 }
 
-/** As in Linux. */
+/** As on Linux. */
 const MAX_LINKS = 40;
 
 /**
@@ -97,7 +97,7 @@ export function resolveLinks(path) {
   return place;
 }
 
-/** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory: its owner may be another user. @param {fs.Stats} link */
+/** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory, since another user may own it. @param {fs.Stats} link */
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */

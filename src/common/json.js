@@ -38,7 +38,7 @@ export function parseJson(body) {
   }
 }
 
-/** @param {unknown} value @returns {boolean} Unix time, as of Vault */
+/** @param {unknown} value @returns {boolean} whether it is a Unix time, as Vault sends it */
 export const isTime = (value) => typeof value === 'number' && value > 0;
 
 /** @param {unknown} value @returns {value is Record<string, any>} */

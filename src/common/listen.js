@@ -38,8 +38,8 @@ export function isLoopback(host) {
 }
 
 /**
- * A scenario may send to the origins that the user named; if all of these are loopback, or none is named, to any loopback
- * address (otherwise not: the token may be for another machine). @param {unknown[]} given null: not named @returns {(url: string) => boolean}
+ * A scenario may send only to the origins that the user named: the token may be for another machine. If all of them are
+ * loopback addresses, or none is named, it may send to any loopback address. @param {unknown[]} given null: not named @returns {(url: string) => boolean}
  */
 export function createAddressFilter(given) {
   const parse = (/** @type {unknown} */ url) => new URL(URL.canParse(`${url}`) ? `${url}` : 'invalid:');

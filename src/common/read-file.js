@@ -12,7 +12,7 @@ const kernelFiles = new Set(
 );
 
 /** @param {string} name of the file in the error @param {unknown} error */
-export function cannotRead(name, error) {
+export function readError(name, error) {
   if (error instanceof PkiLoadError) return error;
   return usageError('cannot_read', `${name} ${describeUnreadable(error)}.`, 'Check the path.', error);
 }
@@ -31,7 +31,7 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
       throw usageError(
         'cannot_read',
         `${name} is a device, a pipe, a socket or a kernel file.`,
-        'Use a file.',
+        'Use a regular file.',
       );
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let read = 0, used = 0, waitedMs = 0; ; ) {
@@ -64,7 +64,7 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
       used = 0;
     }
   } catch (error) {
-    throw cannotRead(name, error);
+    throw readError(name, error);
   } finally {
     if (descriptor >= 0) fs.closeSync(descriptor);
   }

@@ -7,7 +7,7 @@
 
 const NS_PER_S = 1_000_000_000n;
 /** Node.js fires a timer with a longer delay immediately. */
-export const LONGEST_TIMER_MS = 0x7fff_ffff;
+export const MAX_TIMER_MS = 0x7fff_ffff;
 
 /**
  * A spinning sender reads its clock some 100,000 times a second. Unlike `performance.now()` and

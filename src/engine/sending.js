@@ -48,7 +48,7 @@ export function startSending(context) {
   const { schedule, shards } = arrivals;
   const alarm = createAlarm(clock, pacing, () => pacer.tick(), {
     work: () => sent,
-    isIdle: () => slots.busy === 0,
+    isIdle: () => slots.inFlight === 0,
     nap: (ms) => watch.nap(ms),
   });
   thread?.onWake(alarm.check);
@@ -75,8 +75,8 @@ export function startSending(context) {
     timeoutMs: load.timeoutMs,
     backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone({ connectedFirst: hasConnected }, sample) {
-      if (hasConnected && sample.intended >= load.warmupMs) dialled++;
+    onDone({ connectedFirst }, sample) {
+      if (connectedFirst && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
@@ -85,7 +85,7 @@ export function startSending(context) {
     },
     onFree() {
       pacer.tick();
-      if (pacer.ended() && slots.busy === 0) finish();
+      if (pacer.hasEnded() && slots.inFlight === 0) finish();
     },
   });
   const pacer = createPacer({
@@ -104,7 +104,7 @@ export function startSending(context) {
       forgone = slots.forgone;
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
       watch.endSending();
-      if (slots.busy === 0) finish();
+      if (slots.inFlight === 0) finish();
     },
   });
   const timers = [
@@ -113,7 +113,7 @@ export function startSending(context) {
       const now = clock();
       advanceWatermark(now);
       // A request due while a connection is free waits for this thread, not for a connection.
-      backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.busy);
+      backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),
     setTimeout(watch.begin, Math.max(0, load.warmupMs - BEGIN_EARLY_MS - clock())),
   ];
@@ -145,7 +145,7 @@ export function startSending(context) {
       watch: watch.end(),
     };
     close();
-    const tail = { endedMs, next, waiting, carried: forgone.carriedMs, dropped };
+    const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped };
     return { ...(await recorder.finish(tail)), ...observed };
   }
   function close() {
@@ -164,7 +164,7 @@ export function startSending(context) {
     },
     state() {
       pacer.tick();
-      return { sent: sent + slots.busy, inFlight: slots.busy, waiting: pacer.waiting() };
+      return { sent: sent + slots.inFlight, inFlight: slots.inFlight, waiting: pacer.waiting() };
     },
     close() {
       pacer.stop();

@@ -80,13 +80,13 @@ async function createRemoteShard(input, onSecond) {
     on: { second: onSecond, state: onState },
   });
   await thread.first('ready');
-  /** @param {'warm' | 'start' | 'stop' | 'cutOff'} name @param {unknown[]} parameters */
+  /** @param {'connect' | 'start' | 'stop' | 'cutOff'} name @param {unknown[]} parameters */
   const call = (name, ...parameters) => {
     thread.post({ name, parameters });
     return thread.first(name);
   };
   return {
-    warm: () => call('warm'),
+    connect: () => call('connect'),
     start: (originNs) => call('start', originNs),
     stop: () => void call('stop'),
     cutOff: () => void call('cutOff'),
@@ -102,7 +102,7 @@ export async function createShard(input, mix, onSecond) {
   const request = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
-  // First, so that its memory is free before the recorder allocates its own.
+  // Warm up first, so that the warm-up's memory is free before the recorder allocates its own.
   if (!load.coldStart) await warmUp(input, request, pacing);
   const recorder = await startRecorder(input, cells.count, onSecond);
   const warmUpLoad = load.coldStart ? null : pacingWarmUp(load);
@@ -118,7 +118,7 @@ export async function createShard(input, mix, onSecond) {
 
   return {
     /** Opens the connections. @returns {Promise<string[]>} one message per failed connection */
-    async warm() {
+    async connect() {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
       const open = (/** @type {typeof connections[number]} */ connection) =>

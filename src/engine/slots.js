@@ -1,6 +1,6 @@
 /**
- * A slot is one connection with at most one request in flight; there are `concurrency` slots. It takes the
- * three timestamps of every request and enforces its deadline to within 10 ms.
+ * A slot is one of `concurrency` connections, with at most one request in flight. It takes the three timestamps of
+ * each of its requests and enforces their deadline to within 10 ms.
  */
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
@@ -8,7 +8,7 @@
 /** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
-/** Pause of a slot in a closed loop after a failed connect, doubling up to the maximum. */
+/** Backoff of a slot in a closed loop after a failed connect, doubling up to the maximum. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 
 /** @typedef {ReturnType<typeof createSlot>} Slot */
@@ -28,7 +28,7 @@ function createSlot(connection) {
     wouldBeFree: Number.NEGATIVE_INFINITY,
     /** See watch/sender.js. */
     awakeMs: 0,
-    busy: false,
+    isBusy: false,
     /** The request had to open its connection first. */
     connectedFirst: false,
     connection,
@@ -68,7 +68,7 @@ export function createSlots({
   });
   /** Longest idle first, so no connection goes stale. */
   const free = [...slots];
-  let resting = 0;
+  let backingOff = 0;
   const served = { count: 0, ms: 0 };
 
   /** @param {Slot} slot @returns {Exchange} */
@@ -86,26 +86,26 @@ export function createSlots({
         finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
       },
       onFailure(failure, beforeSent) {
-        const rests = beforeSent && backOffAfterFailedConnect;
-        const restMs = rests ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, restMs);
+        const backsOff = beforeSent && backOffAfterFailedConnect;
+        const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
+        finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, backoffMs);
       },
     };
   }
 
   /**
    * @param {Slot} slot @param {number} done @param {number} readLate @param {string | null} failure
-   * @param {number} [status] @param {Uint8Array | null} [body] @param {number} [restMs]
+   * @param {number} [status] @param {Uint8Array | null} [body] @param {number} [backoffMs]
    */
-  function finish(slot, done, readLate, failure, status = 0, body = null, restMs = 0) {
-    slot.busy = false;
+  function finish(slot, done, readLate, failure, status = 0, body = null, backoffMs = 0) {
+    slot.isBusy = false;
     const { index, intended, dueToStart } = slot;
     const startMs = startOf(slot);
     const couldStart = Math.max(intended, slot.freeSince);
     // A response cannot arrive before its request is sent.
     const late = Math.min(readLate, done - startMs);
     const servedMs = done - late - startMs;
-    slot.wouldBeFree = dueToStart + servedMs + restMs;
+    slot.wouldBeFree = dueToStart + servedMs + backoffMs;
     served.count++;
     served.ms += servedMs;
     onDone(slot, {
@@ -115,18 +115,18 @@ export function createSlots({
       sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
       done,
       sendLateMs: startMs - couldStart,
-      carried: couldStart - dueToStart,
+      carriedMs: couldStart - dueToStart,
       readLateMs: late,
       failure,
       status,
       body,
     });
-    if (restMs === 0) return release(slot);
-    resting++;
+    if (backoffMs === 0) return release(slot);
+    backingOff++;
     setTimeout(() => {
-      resting--;
+      backingOff--;
       release(slot);
-    }, restMs);
+    }, backoffMs);
   }
 
   /** @param {Slot} slot */
@@ -137,7 +137,7 @@ export function createSlots({
   }
 
   /** @param {Slot} slot @param {number} now */
-  const isOverdue = (slot, now) => slot.busy && now - slot.handed >= timeoutMs;
+  const isOverdue = (slot, now) => slot.isBusy && now - slot.handed >= timeoutMs;
 
   /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
   function giveUp(slot, done, late, failure) {
@@ -154,11 +154,11 @@ export function createSlots({
 
   return {
     /**
-     * If the tool were never late, busy connections would be free earlier: upper bound of further requests that
-     * they could have served, and how much longer the next request waits.
+     * The tool's lateness keeps busy connections occupied for longer. `count`: upper bound of the requests that they
+     * could have served in that time; `carriedMs`: how much longer the next request waits.
      */
     get forgone() {
-      const lostMs = slots.reduce((sum, slot) => sum + (slot.busy ? startOf(slot) - slot.dueToStart : 0), 0);
+      const lostMs = slots.reduce((ms, one) => ms + (one.isBusy ? startOf(one) - one.dueToStart : 0), 0);
       return {
         count: served.ms > 0 ? Math.ceil((lostMs * served.count) / served.ms) : 0,
         carriedMs: lostMs / slots.length,
@@ -167,8 +167,8 @@ export function createSlots({
     get free() {
       return free.length;
     },
-    get busy() {
-      return slots.length - free.length - resting;
+    get inFlight() {
+      return slots.length - free.length - backingOff;
     },
     /** When the next slot became free, ms. */
     get nextFreeSince() {
@@ -180,14 +180,14 @@ export function createSlots({
       slot.index = index;
       slot.intended = intended;
       slot.sent = Number.NaN;
-      slot.busy = true;
+      slot.isBusy = true;
       slot.connectedFirst = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);
       slot.handed = clock();
       const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);
       // A request that failed at once has already freed its slot for another.
-      if (slot.busy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
+      if (slot.isBusy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },
     /** Times out requests in flight. Timers fire before sockets are polled: responses may be unread. */
     expire() {
@@ -197,7 +197,7 @@ export function createSlots({
     /** Gives up on all requests in flight. */
     cutOff() {
       const now = clock();
-      for (const slot of slots) if (slot.busy) giveUp(slot, now, 0, 'cut_off');
+      for (const slot of slots) if (slot.isBusy) giveUp(slot, now, 0, 'cut_off');
     },
   };
 }

@@ -18,7 +18,7 @@ import { startThread } from './thread.js';
 /** Many, so that a sender and a server on one core need fewer context switches per request. */
 const CONNECTIONS = 16;
 
-/** @typedef {{requests: number, perSecond: number, longestMs: number}} Round */
+/** @typedef {{requests: number, perSecond: number, maxMs: number}} Round */
 
 /**
  * V8 optimises a function after a few thousand calls, for the closures it has seen, and discards the code when
@@ -26,15 +26,15 @@ const CONNECTIONS = 16;
  * @type {readonly Round[]}
  */
 const ROUNDS = [
-  { requests: 200, perSecond: 1999, longestMs: 130 },
-  { requests: 200, perSecond: 1999, longestMs: 130 },
-  { requests: 4000, perSecond: 30_000, longestMs: 250 },
-  { requests: 8000, perSecond: 30_000, longestMs: 450 },
-  { requests: 2000, perSecond: 9999, longestMs: 220 },
+  { requests: 200, perSecond: 1999, maxMs: 130 },
+  { requests: 200, perSecond: 1999, maxMs: 130 },
+  { requests: 4000, perSecond: 30_000, maxMs: 250 },
+  { requests: 8000, perSecond: 30_000, maxMs: 450 },
+  { requests: 2000, perSecond: 9999, maxMs: 220 },
 ];
 
-/** For a pacing thread: enough wake-ups for V8 to compile their code. @type {Round} */
-const PACED = { requests: 4000, perSecond: 40_000, longestMs: 200 };
+/** For a pacing thread: enough wake-ups for V8 to compile its code. @type {Round} */
+const PACED = { requests: 4000, perSecond: 40_000, maxMs: 200 };
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
 /** How often the warm-up empties the ring. */
@@ -49,9 +49,9 @@ export const pacingWarmUp = (load) => loadOfRound(load, PACED);
  * Keeps the kinds of the plan's numbers, and its nulls: V8 discards code when they change.
  * @param {LoadPlan} load @param {Round} round @returns {LoadPlan}
  */
-function loadOfRound(load, { requests, perSecond, longestMs }) {
+function loadOfRound(load, { requests, perSecond, maxMs }) {
   const isOpen = load.model === 'open';
-  const durationMs = isOpen ? (1000 * requests) / perSecond : longestMs;
+  const durationMs = isOpen ? (1000 * requests) / perSecond : maxMs;
   return {
     ...load,
     ratePerSecond: isOpen ? perSecond : null,
@@ -59,7 +59,7 @@ function loadOfRound(load, { requests, perSecond, longestMs }) {
     requests: isOpen && load.requests === null ? null : requests,
     rampUpMs: 0,
     warmupMs: 0,
-    timeoutMs: isOpen ? longestMs - durationMs : TIMEOUT_MS,
+    timeoutMs: isOpen ? maxMs - durationMs : TIMEOUT_MS,
     threads: 1,
     stages: null,
   };

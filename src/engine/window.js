@@ -30,7 +30,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
 
 /**
  * @param {LoadPlan} load @param {Window} window @param {CellTally[]} operations
- * @param {{ends: ShardEnd[], stoppedMs: number}} sent `stoppedMs`: from time zero; Infinity: not interrupted
+ * @param {{ends: ShardEnd[], stoppedMs: number}} sendResult `stoppedMs`: from time zero; Infinity: not interrupted
  */
 export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
   const { model, arrivals, warmupMs } = load;

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { quote, usageError } from '../common/errors.js';
-import { cannotRead, readBytes } from '../common/read-file.js';
+import { readBytes, readError } from '../common/read-file.js';
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
@@ -80,7 +80,7 @@ function readFolder(path) {
   try {
     names = readdirSync(path).filter((name) => /\.(pem|crt|cer)$/i.test(name));
   } catch (error) {
-    throw cannotRead(`The ${subject} ${path}`, error);
+    throw readError(`The ${subject} ${path}`, error);
   }
   if (names.length === 0)
     throw usageError('ca_path_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);

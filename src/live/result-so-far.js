@@ -12,7 +12,7 @@ import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js
 import { shareOf } from '../plan/shard-part.js';
 import { stagesOf, stageTimesOf } from '../plan/stages.js';
 import { buildBlock } from '../result/build.js';
-import { buildResult, wordsOf } from '../result/conclude.js';
+import { buildResult, unitsAndMeaningsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
@@ -48,7 +48,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
   const { plan, target, planned, cells: plannedCells = null } = start;
   const { load } = plan;
   const seconds = createSeconds(load);
-  const words = wordsOf(mix);
+  const words = unitsAndMeaningsOf(mix);
   const stages = stagesOf(load);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const settledUntil = schedule === null ? () => null : createSettledUntil(load, schedule);
@@ -67,7 +67,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     result() {
       const received = [...reports.values()];
       const tallies = received.map(({ tally }) => tally);
-      const { operations: recorded, ...late } = received.length === 0 ? emptyTally : mergeTallies(tallies);
+      const { cells: recorded, ...lateness } = received.length === 0 ? emptyTally : mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = Math.max(0, ...received.map((report) => report.atMs));
@@ -75,7 +75,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const facts = { ...factsSoFar({ load, planned, zero, operations, atMs, settledMs }), ...words };
       const rows = seconds.soFar(received.flatMap(({ open }) => open ?? []));
       const { startedAt, startedAtNs } = zero;
-      const watched = { ...NOT_WATCHED, ...late };
+      const watched = { ...NOT_WATCHED, ...lateness };
       const merge = { operations, facts, watched, machine: NO_MACHINE, seconds: rows };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },

@@ -1,11 +1,13 @@
 /**
- * Checks a certificate that a CA has just issued. The first broken rule, in this order, determines the failure: it and
- * the issuing CA's certificate are readable; its issuer name and signature are that CA's, whose certificate allows that
- * now; it has the serial number in the response and the requested names; it is no CA certificate and has no critical
- * extension unknown to this tool; its key is the requested one, or matches the private key in the response; it is valid
- * now. Vault adds the commonName to the alternative names if it is a host name or an e-mail address, except with
- * sign-verbatim; no role adds others (generateCreationBundle in builtin/logical/pki/issuing/issue_common.go, 1.21). The
- * issuing CA comes from the response; whether it is trusted is not checked.
+ * Checks a certificate that a CA has just issued. The first broken rule determines the failure:
+ * 1. the certificate and that of the issuing CA can be read;
+ * 2. the issuer name is that CA's, its key made the signature, and its certificate allows this and is valid now;
+ * 3. the serial number is the one in the response, and the names are the requested ones;
+ * 4. it is not a CA certificate, and has no critical extension that this tool does not understand;
+ * 5. the key is the requested one, or matches the private key in the response; 6. it is valid now.
+ * Vault adds the commonName to the alternative names if it is a host name or an e-mail address, except with sign-verbatim;
+ * no role adds others (generateCreationBundle in builtin/logical/pki/issuing/issue_common.go, 1.21). The issuing CA comes
+ * from the response; whether it is trusted is not checked.
  */
 import { createECDH, createPrivateKey, createPublicKey } from 'node:crypto';
 import {

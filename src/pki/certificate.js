@@ -12,9 +12,9 @@ import { decodeBody, pemBlocks } from './text.js';
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
+const REMEDY = 'Use a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.';
 /** @param {string} code @param {string} message @param {string} [remedy] */
-const refused = (code, message, remedy = 'Use a certificate in PEM (-----BEGIN CERTIFICATE-----) or DER.') =>
-  usageError(code, message, remedy);
+const certificateError = (code, message, remedy = REMEDY) => usageError(code, message, remedy);
 
 /**
  * @param {Uint8Array} bytes PEM of one certificate or a chain, with any text around it; or DER of one
@@ -23,13 +23,13 @@ const refused = (code, message, remedy = 'Use a certificate in PEM (-----BEGIN C
  */
 export function readCertificates(bytes, name) {
   if (bytes.length > MAX_FILE_BYTES)
-    throw refused('certificate_file_too_large', `${name} is larger than 4 MiB.`);
+    throw certificateError('certificate_file_too_large', `${name} is larger than 4 MiB.`);
   const source = Buffer.from(bytes);
   const text = source.toString('latin1');
-  if (text.trim() === '') throw refused('certificate_file_empty', `${name} is empty.`);
+  if (text.trim() === '') throw certificateError('certificate_file_empty', `${name} is empty.`);
   if (text.includes('-----BEGIN ')) return readPem(text, name);
   if (source[0] === TAG.sequence) return [readDer(source, name)];
-  throw refused('no_certificate', `${name} is neither PEM nor DER and contains no certificate.`);
+  throw certificateError('no_certificate', `${name} is neither PEM nor DER and contains no certificate.`);
 }
 
 /** @param {string} text @param {string} name */
@@ -38,16 +38,16 @@ function readPem(text, name) {
   const others = [];
   for (const { label, body } of pemBlocks(text)) {
     const message = `${name} is truncated: a PEM block has no END line.`;
-    if (body === null) throw refused('certificate_truncated', message, 'Copy the file again.');
+    if (body === null) throw certificateError('certificate_truncated', message, 'Copy the file again.');
     if (label === 'CERTIFICATE' || label === 'X509 CERTIFICATE') {
       const der = decodeBody(body);
-      if (der === null) throw unreadable(name, 'its PEM is not base64');
+      if (der === null) throw unreadableError(name, 'its PEM is not base64');
       certificates.push(readDer(der, name));
     } else others.push(label);
   }
   if (certificates.length > 0) return certificates;
   const message = `${name} contains a PEM block "${printable(others[0])}", not a certificate.`;
-  throw refused('no_certificate', message);
+  throw certificateError('no_certificate', message);
 }
 
 /** @param {Buffer} der @param {string} name */
@@ -56,13 +56,13 @@ function readDer(der, name) {
     const { subject: subjectDer, issuer: issuerDer, ...fields } = parseCertificate(der);
     return { ...fields, der, x509: new X509Certificate(der), subjectDer, issuerDer };
   } catch (error) {
-    throw unreadable(name, error instanceof DerError ? error.message : 'OpenSSL rejects it');
+    throw unreadableError(name, error instanceof DerError ? error.message : 'OpenSSL rejects it');
   }
 }
 
 /** @param {string} name @param {string} why */
-const unreadable = (name, why) =>
-  refused('certificate_unreadable', `${name} contains an invalid certificate: ${why}.`);
+const unreadableError = (name, why) =>
+  certificateError('certificate_unreadable', `${name} contains an invalid certificate: ${why}.`);
 
 /**
  * @param {Certificate} leaf @param {Certificate} issuer @param {{leaf: string, issuer: string}} names of the files

@@ -47,7 +47,7 @@ export function splitNames(names) {
 }
 
 /**
- * Normalises a name for comparison. DNS names, and e-mail addresses after the at sign, ignore case (RFC 5280 section
+ * Normalizes a name for comparison. DNS names, and e-mail addresses after the at sign, ignore case (RFC 5280 section
  * 7.2; some versions of Vault convert to lower case) and are ASCII in certificates.
  * @param {string} name a DNS name or an e-mail address @param {boolean} [isEncoded] from a certificate, not from the user
  */

@@ -10,8 +10,8 @@
  *    tbsResponseData is valid (`unsupported_signature_algorithm`, `rsa_exponent_too_large`, `bad_signature`). Unless the issuer signed, the
  *    signer's certificate has a key usage that allows it (`responder_key_usage`), no unknown critical extension
  *    (`responder_unknown_critical_extension`), and is valid now (`responder_cert_expired`; one of several with the key is enough);
- * 5. thisUpdate is not in the future (`not_yet_valid`), nextUpdate not past (`expired`), or, without one, thisUpdate at
- *    most a day old (`too_old`);
+ * 5. thisUpdate is not in the future (`not_yet_valid`); nextUpdate has not passed (`expired`) or, if absent, thisUpdate
+ *    is at most a day old (`too_old`);
  * 6. the nonce, if both sent and returned, is the same (`nonce_mismatch`; RFC 9654 section 2.1).
  *
  * By rule 3, Vault's response for an unknown issuer, `unknown` with another CertID, is `cert_id_mismatch`.
@@ -49,7 +49,7 @@ const OCSP_STATUSES = Object.freeze({
 
 export const OCSP_FAILURES = Object.freeze({
   not_ocsp: 'The body is not a DER-encoded OCSP response.',
-  unknown_critical_extension: 'The response has a critical extension that this client does not understand.',
+  unknown_critical_extension: 'The response has a critical extension that this tool does not understand.',
   ocsp_malformed_request: 'The responder refused: it could not read the request (malformedRequest).',
   ocsp_internal_error: 'The responder refused: it has an internal error (internalError).',
   ocsp_try_later: 'The responder refused: it is busy (tryLater).',
@@ -60,11 +60,11 @@ export const OCSP_FAILURES = Object.freeze({
   cert_id_mismatch: 'The response is not about the requested certificate.',
   several_statuses: 'The response has different statuses for the requested certificate.',
   responder_not_authorized:
-    'The response is signed by neither the issuer nor a responder the issuer authorised with id-kp-OCSPSigning.',
+    'The response is signed by neither the issuer nor a responder the issuer authorized with id-kp-OCSPSigning.',
   too_many_certificates: `The response has more than ${MAX_CERTIFICATES} certificates.`,
   ...SIGNATURE_FAILURES,
   responder_unknown_critical_extension:
-    'The responder certificate has a critical extension that this client does not understand.',
+    'The responder certificate has a critical extension that this tool does not understand.',
   responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',

@@ -66,7 +66,7 @@ export function verifySignature({ oid, parameters, data, signature }, key) {
   }
 }
 
-/** Only of RSA: reading the details of an EC key at infinity ends the process. @param {KeyObject} key */
+/** RSA only: reading the details of an EC key at infinity crashes the process. @param {KeyObject} key */
 export function rsaDetails(key) {
   const details = key.asymmetricKeyType?.startsWith('rsa') ? key.asymmetricKeyDetails : {};
   return { publicExponent: details?.publicExponent ?? 0n, modulusLength: details?.modulusLength ?? null };

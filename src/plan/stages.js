@@ -101,7 +101,7 @@ export function createInFlight({ stages, warmupMs }, shard, shards) {
 /**
  * The recorders' counts are compared with these. With several operations, visits every index, 50 ns each.
  * @param {LoadPlan} load @param {Schedule} schedule of the whole plan @param {Members} members
- * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of operations
+ * @returns {number[]} measured requests of this part of the plan, by place in the tally's list of cells
  */
 export function countPlanned(load, schedule, members) {
   const { index: next, of: step } = load.shard ?? { index: 0, of: 1 };

@@ -93,8 +93,8 @@ export function buildBlock(...measured) {
 
 /** @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView} */
 export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
-  const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isMeant) =>
-    timesOf(outcomes.flatMap(([name, outcome]) => (isMeant(name, outcome.success) ? outcome : [])));
+  const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isIncluded) =>
+    timesOf(outcomes.flatMap(([name, outcome]) => (isIncluded(name, outcome.success) ? outcome : [])));
   const isConstant = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
     ...measured,
@@ -143,13 +143,12 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 }
 
 /**
- * The time that rates are computed over. Closed loop: until the last success, at least the planned time; but a
- * stage that hands over at most two more requests than it received did all its work in time. Open loop: the
- * last requests complete after the end. By Little's law rate x mean response time (of the first half) are always
- * in flight; up to twice that, plus two, counts as normal. More is a backlog, and the time to clear it counts.
- * With r requests offered to a capacity of c for a time T, (r - c)T are left at the end, and (r - c)T/2 count as
- * normal. Long responses, or an early stall, would let more count as normal; but a target that never responded at the
- * offered rate, not even in the best half of the time, could not keep up.
+ * The time over which rates are computed. Closed loop: until the last success, but at least the planned time; for a
+ * stage the planned time, if it passes on at most two more requests than it took over. Open loop: the planned time; if
+ * there is a backlog at its end, also the time to clear it. By Little's law, rate x mean response time (of the first half)
+ * requests are always in flight; more than twice that, plus two, is a backlog. At a rate r, a capacity c leaves (r - c)T
+ * requests after a time T, of which (r - c)T/2 count as normal. Slow responses or an early stall would let more count as
+ * normal, so a target that did not reach the offered rate even in the best half of the time has a backlog, too.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {

@@ -33,23 +33,23 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /**
  * `startedAt`, `startedAtNs`: start of the measured phase, by the wall clock and the monotonic clock; `stoppedMs`: the
  * interruption, from time zero; Infinity: none
- * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} Sent
+ * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} SendResult
  */
 
-/** @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sent: Sent}} run */
-export function conclude({ plan, mix, window, target, command, seconds, sent }) {
+/** @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sendResult: SendResult}} run */
+export function conclude({ plan, mix, window, target, command, seconds, sendResult }) {
   const { load } = plan;
-  const { ends, startedAt, startedAtNs, machine } = sent;
+  const { ends, startedAt, startedAtNs, machine } = sendResult;
   // All operations of the first stage, then all of the next.
-  const { operations: noted, ...late } = mergeTallies(ends.map(({ tally }) => tally));
+  const { cells: tallied, ...lateness } = mergeTallies(ends.map(({ tally }) => tally));
   const schedule = scheduleOf(load);
   const stages = stagesOf(load);
-  const left = countLeft({ plan, mix, schedule, sent }, noted.length);
-  const cells = withPlanned(noted, window.cells ?? null, left);
+  const left = countLeft({ plan, mix, schedule, sendResult }, tallied.length);
+  const cells = withPlanned(tallied, window.cells ?? null, left);
   const operations = foldStages(cells, stages);
-  const watched = watchedOf(ends, late, machine);
+  const watched = watchedOf(ends, lateness, machine);
   const toolErrors = countToolErrors(operations, watched);
-  const facts = { ...factsOf(load, window, operations, sent), ...wordsOf(mix), toolErrors };
+  const facts = { ...factsOf(load, window, operations, sendResult), ...unitsAndMeaningsOf(mix), toolErrors };
   const block = buildBlock(operations, facts);
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
@@ -76,11 +76,11 @@ export function concludeWith(observed, run) {
 }
 
 /**
- * @param {{plan: Plan, mix: Mix, schedule: Schedule | null, sent: Sent}} run
+ * @param {{plan: Plan, mix: Mix, schedule: Schedule | null, sendResult: SendResult}} run
  * @param {number} cells operations times stages
  * @returns {number[]} by cell: planned requests neither sent nor dropped
  */
-function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } }, cells) {
+function countLeft({ plan: { load }, mix, schedule, sendResult: { ends, stoppedMs } }, cells) {
   if (cells === 1) return [total(ends.map(({ neverSent }) => neverSent))];
   // A closed loop has unsent requests only if it was interrupted.
   const hasUnsent = load.model === 'open' || stoppedMs !== Number.POSITIVE_INFINITY;
@@ -93,12 +93,12 @@ function countLeft({ plan: { load }, mix, schedule, sent: { ends, stoppedMs } },
 }
 
 /** @param {Pick<Mix, 'units' | 'outcomes'>} mix @returns {Pick<RunFacts, 'units' | 'meanings'>} */
-export function wordsOf({ units, outcomes }) {
+export function unitsAndMeaningsOf({ units, outcomes }) {
   return { units, meanings: { ...TRANSPORT_MEANINGS, ...ENGINE_OUTCOMES, ...outcomes } };
 }
 
 /**
- * @param {Pick<Sent, 'startedAt' | 'startedAtNs'> & {plan: Plan, target: Result['target'], command: string,
+ * @param {Pick<SendResult, 'startedAt' | 'startedAtNs'> & {plan: Plan, target: Result['target'], command: string,
  *   operations: CellTally[], cells?: CellTally[], stages?: readonly StageSpan[], block: OperationBlock,
  *   facts: RunFacts, seconds: Second[], dueIn?: Parameters<typeof buildTimeline>[2], measurement: Measurement,
  *   unfinished?: boolean, merge?: MergeBlock}} run `operations`: over all stages; `cells`: by stage; `block`: the whole @returns {Result}

@@ -17,8 +17,8 @@ export const Tool = z.object({ version: z.string() });
 export const Target = z.object({ url: z.string(), product: text, version: text });
 export const Environment = z.object({ node: z.string(), platform: z.string(), cpus: count });
 export const Unit = z.enum(['ms', '/s', 'fraction']);
-export const RequirementWord = z.enum(['met', 'not met', 'not proven']);
-export const MeasurementWord = z.enum(['valid', 'suspect', 'invalid']);
+export const RequirementVerdictName = z.enum(['met', 'not met', 'not proven']);
+export const MeasurementVerdictName = z.enum(['valid', 'suspect', 'invalid']);
 
 /**
  * @template {string} const Key @template {z.ZodType} Schema @param {readonly Key[]} keys @param {Schema} schema

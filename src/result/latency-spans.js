@@ -1,48 +1,48 @@
-/** Response times over spans of several seconds, for runs with few responses per second. */
+/** Response times in bins of several seconds, for runs with few responses per second. */
 import { sumHistograms } from '../common/histogram.js';
 import { figuresOf } from './latency.js';
 
 /** @import { TimelineRow } from './schema.js' */
 
 /** @typedef {{second: number, span: number, rows: TimelineRow[]}} Bin `span` seconds from `second` on */
-/** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, responses: number, idle: boolean}} LatencySpan
+/** @typedef {Pick<TimelineRow, 'second' | 'p50' | 'p90' | 'p99' | 'max'> & {span: number, responses: number, idle: boolean}} LatencyBin
  * `span` seconds from `second`; `idle`: no response, and no request due or waiting */
 
-/** Minimum of mean responses per span; maximum and minimum of spans in a chart. */
-const [MIN_RESPONSES, MAX_SPANS, MIN_SPANS] = [15, 240, 6];
+/** Minimum of mean responses per bin; maximum and minimum of bins in a chart. */
+const [MIN_RESPONSES, MAX_BINS, MIN_BINS] = [15, 240, 6];
 
-/** Seconds. From ten seconds on, spans contain whole histograms of long runs, which several seconds share. */
+/** Seconds. From ten seconds on, bins contain whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
-/** @param {TimelineRow[]} timeline @returns {LatencySpan[]} spans of one second if these have enough responses, or if the timeline has no histograms */
-export function latencySpans(timeline) {
+/** @param {TimelineRow[]} timeline @returns {LatencyBin[]} bins of one second if these have enough responses, or if the timeline has no histograms */
+export function latencyBins(timeline) {
   const isIdle = idleSeconds(timeline);
-  const length = hasHistograms(timeline) ? spanLength(timeline) : 1;
-  return binned(timeline, length).map(({ rows, ...bin }) => {
+  const length = hasHistograms(timeline) ? binLength(timeline) : 1;
+  return toBins(timeline, length).map(({ rows, ...bin }) => {
     const idle = isIdle.slice(bin.second, bin.second + bin.span).every((one) => one);
-    const span = { ...bin, responses: countResponses(rows), idle };
-    if (length === 1) return { ...rows[0], ...span };
+    const counted = { ...bin, responses: countResponses(rows), idle };
+    if (length === 1) return { ...rows[0], ...counted };
     const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
     const { p50, p90, p99, max } = figuresOf(sumHistograms(histograms));
-    return { ...span, p50, p90, p99, max };
+    return { ...counted, p50, p90, p99, max };
   });
 }
 
 /** @param {TimelineRow[]} timeline @param {number} [length] seconds; the last bin may be shorter @returns {Bin[]} */
-export function binned(timeline, length = spanLength(timeline)) {
+export function toBins(timeline, length = binLength(timeline)) {
   return Array.from({ length: Math.ceil(timeline.length / length) }, (_, i) => {
     const rows = timeline.slice(i * length, (i + 1) * length);
     return { second: i * length, span: rows.length, rows };
   });
 }
 
-/** @param {TimelineRow[]} timeline @returns {number} seconds in each span of a chart over time */
-function spanLength(timeline) {
+/** @param {TimelineRow[]} timeline @returns {number} seconds in each bin of a chart over time */
+function binLength(timeline) {
   const count = countResponses(timeline);
   const wanted = count === 0 ? 1 : (MIN_RESPONSES * timeline.length) / count;
-  const longest = Math.floor(timeline.length / MIN_SPANS);
+  const longest = Math.floor(timeline.length / MIN_BINS);
   const fitting = LENGTHS.filter((length) => length <= longest && isWhole(timeline, length));
-  const minLength = Math.max(wanted, timeline.length / MAX_SPANS);
+  const minLength = Math.max(wanted, timeline.length / MAX_BINS);
   return fitting.find((length) => length >= minLength) ?? fitting.at(-1) ?? 1;
 }
 
@@ -56,7 +56,7 @@ function idleSeconds(timeline) {
   });
 }
 
-/** Tests that no histogram crosses a span boundary. @param {TimelineRow[]} timeline @param {number} length */
+/** Tests that no histogram crosses a bin boundary. @param {TimelineRow[]} timeline @param {number} length */
 function isWhole(timeline, length) {
   return timeline.every(
     ({ second, histogramSeconds = 1 }) =>

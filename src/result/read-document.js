@@ -1,5 +1,5 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
-import { cannotRead, readBytes } from '../common/read-file.js';
+import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
 import { findUnreadable } from './check/check-latency.js';
@@ -50,7 +50,7 @@ export async function readDocument(path) {
       if (left < 0) throw fileError('bad_document', `${name} is larger than ${MAX_MIB} MiB.`);
     }
   } catch (error) {
-    throw cannotRead(name, error);
+    throw readError(name, error);
   }
   return parseDocument(Buffer.concat(chunks), name);
 }
@@ -86,15 +86,15 @@ export function parseDocument(bytes, name) {
 
 /** Check schema and consistency. @type {Record<DocumentKind, (value: unknown, name: string) => Document>} */
 const READERS = {
-  result: (value, name) => checked(validateResult(value, name), name),
+  result: (value, name) => assertResultConsistent(validateResult(value, name), name),
   'run-set': (value, name) => {
     const runSet = validateRunSet(value, name);
-    for (const [i, run] of runSet.runs.entries()) checked(run, `Run ${i + 1} of ${name}`);
+    for (const [i, run] of runSet.runs.entries()) assertResultConsistent(run, `Run ${i + 1} of ${name}`);
     return runSet;
   },
   search: (value, name) => {
     const search = validateSearch(value, name);
-    if (search.confirmation !== null) checked(search.confirmation, `The confirmation of ${name}`);
+    if (search.confirmation) assertResultConsistent(search.confirmation, `The confirmation of ${name}`);
     return search;
   },
   'scenario-result': validateScenarioResult,
@@ -149,10 +149,10 @@ function refuseNewer(value, name) {
 }
 
 /** Refuses contradictions, unless the measurement reports them. @param {Result} result @param {string} name */
-function checked(result, name) {
+function assertResultConsistent(result, name) {
   const { verdict, reasons } = result.measurement;
   const isReported = verdict === 'invalid' && reasons.some(({ code }) => code === 'bookkeeping');
-  const problem = isReported ? findUnreadable(result) : checkResult(result, { eachSecond: true })[0];
+  const problem = isReported ? findUnreadable(result) : checkResult(result, { isFile: true })[0];
   assertConsistent('result', name, problem);
   const [contradiction] = isReported ? checkMeasurement(result) : checkVerdicts(result);
   assertConsistent('result', name, contradiction);

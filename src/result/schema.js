@@ -5,11 +5,11 @@ import {
   count,
   Environment,
   each,
-  MeasurementWord,
+  MeasurementVerdictName,
   ms,
   named,
   number,
-  RequirementWord,
+  RequirementVerdictName,
   share,
   Target,
   Tool,
@@ -50,7 +50,7 @@ const NotOffered = z.object({
   displaced: z.object({ second: amount, tenth: amount }),
   /** Upper bound of due requests never sent because the tool was late. */
   forgone: count,
-  /** Planned requests were left although connections were free. */
+  /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
 });
 
@@ -95,7 +95,7 @@ const MergedPart = named('MergedPart', {
   ...each(['sent', 'threads'], count),
   environment: Environment,
   /** Its own, before merging. */
-  verdict: MeasurementWord,
+  verdict: MeasurementVerdictName,
 });
 
 /**
@@ -200,7 +200,7 @@ const TimelineRow = z.object({
   histogramSeconds: count.optional(),
 });
 
-/** Reports rely on it, also where figures do not add up. @param {z.infer<typeof TimelineRow>[]} rows */
+/** Reports rely on this even if other figures do not add up. @param {z.infer<typeof TimelineRow>[]} rows */
 const isWhole = (rows) =>
   rows.every(({ second }, at) => second === at) &&
   rows.reduce((more, { histogramSeconds = 1 }) => more + histogramSeconds - 1, 0) <= rows.length;
@@ -221,7 +221,7 @@ const RequirementVerdict = z.object({
   text: z.string(),
   /** Its scope, if not the whole run. */
   ...each(['operation', 'stage'], z.string().optional()),
-  verdict: RequirementWord,
+  verdict: RequirementVerdictName,
   /** In `unit`; null without a number, e.g. if the percentile falls on a failed request. */
   actual: number,
   limit: z.number(),
@@ -271,7 +271,7 @@ const Observed = z.object({
 
 const Measurement = z.object({
   /** `suspect` only in older files, and during the run. */
-  verdict: MeasurementWord,
+  verdict: MeasurementVerdictName,
   /** Reasons why it is invalid, and remarks; in older files all are remarks unless it is invalid. */
   reasons: z.array(
     z.object({

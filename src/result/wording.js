@@ -31,8 +31,8 @@ export function timeMargin(requirement, actual) {
 
 /** `the rate is 900/h, 100/h (10 %) below the limit`. @param {Requirement} requirement @param {number} actual 1/s */
 export function rateMargin(requirement, actual) {
-  const text = rateFormatter(requirement);
-  return `the rate is ${text(actual)}, ${margin(actual, requirement.limit, text)}`;
+  const format = rateFormatter(requirement);
+  return `the rate is ${format(actual)}, ${margin(actual, requirement.limit, format)}`;
 }
 
 /** @param {Pick<Requirement, 'rateUnit'>} requirement @returns {(perSecond: number) => string} in its unit */
@@ -44,12 +44,12 @@ export function rateFormatter({ rateUnit = 's' }) {
   };
 }
 
-/** @param {number} actual @param {number} limit @param {(value: number) => string} text */
-function margin(actual, limit, text) {
+/** @param {number} actual @param {number} limit @param {(value: number) => string} format */
+function margin(actual, limit, format) {
   const distance = Math.abs(actual - limit);
-  if (distance <= limit * 1e-12) return `exactly the limit of ${text(limit)}`;
+  if (distance <= limit * 1e-12) return `exactly the limit of ${format(limit)}`;
   const side = actual > limit ? 'above' : 'below';
   if (actual >= limit * 2)
-    return `${formatCount(Number((actual / limit).toPrecision(3)))} times the limit of ${text(limit)}`;
-  return `${text(distance)} (${formatPercent(distance / limit)}) ${side} the limit of ${text(limit)}`;
+    return `${formatCount(Number((actual / limit).toPrecision(3)))} times the limit of ${format(limit)}`;
+  return `${format(distance)} (${formatPercent(distance / limit)}) ${side} the limit of ${format(limit)}`;
 }

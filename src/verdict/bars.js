@@ -25,42 +25,42 @@ import {
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} ErrorsInBar
  * @property {number} count in addition to the requests in the histograms
- * @property {number} tool upper bound of the losses that the tool caused: excluded from the better end of the bar
+ * @property {number} tool upper bound of the errors that the tool caused: excluded from the better end of the bar
  * @property {'slow' | 'fast'} as
  */
 
 /** @type {ErrorsInBar} */
-const NONE_LOST = Object.freeze({ count: 0, tool: 0, as: 'slow' });
+const NO_ERRORS = Object.freeze({ count: 0, tool: 0, as: 'slow' });
 
 /**
- * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {ErrorsInBar} [lost]
- * @returns {ValueBar} `value` is Infinity if it falls on a lost request; `high` also with too few requests
+ * @param {Times} times of the good responses @param {number} quantile 0..1, both excluded @param {ErrorsInBar} [errors]
+ * @returns {ValueBar} `value` is Infinity if it falls on an error; `high` also with too few requests
  */
-export function percentileBar({ reported, target }, quantile, lost = NONE_LOST) {
-  const better = { ...lost, count: lost.count - lost.tool };
-  const [lowLost, highLost] = lost.as === 'slow' ? [better, lost] : [lost, better];
-  const lowCount = target.totalCount + lowLost.count;
-  const highCount = reported.totalCount + highLost.count;
-  const n = reported.totalCount + lost.count;
-  const value = valueAmong(lost, reported, quantileRank(n, quantile), valueAtRank);
+export function percentileBar({ reported, target }, quantile, errors = NO_ERRORS) {
+  const better = { ...errors, count: errors.count - errors.tool };
+  const [lowEnd, highEnd] = errors.as === 'slow' ? [better, errors] : [errors, better];
+  const lowCount = target.totalCount + lowEnd.count;
+  const highCount = reported.totalCount + highEnd.count;
+  const n = reported.totalCount + errors.count;
+  const value = valueAmong(errors, reported, quantileRank(n, quantile), valueAtRank);
   const targetMs =
-    lowCount === 0 ? 0 : valueAmong(lowLost, target, quantileRank(lowCount, quantile), valueAtRank);
+    lowCount === 0 ? 0 : valueAmong(lowEnd, target, quantileRank(lowCount, quantile), valueAtRank);
   const [lower, upper] = [lowerRank(lowCount, quantile), upperRank(highCount, quantile)];
-  const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highLost, reported, upper, valueAtRank);
-  const low = lower === null ? 0 : valueAmong(lowLost, target, lower, lowestAtRank);
+  const high = upper === null ? Number.POSITIVE_INFINITY : valueAmong(highEnd, reported, upper, valueAtRank);
+  const low = lower === null ? 0 : valueAmong(lowEnd, target, lower, lowestAtRank);
   return { value, low: Math.min(low, high), high, tool: toolPart(value, targetMs) };
 }
 
-/** @param {number} value as reported; Infinity: lost @param {number} targetMs minus the tool's part */
+/** @param {number} value as reported; Infinity: an error @param {number} targetMs minus the tool's part */
 const toolPart = (value, targetMs) => (Number.isFinite(value) ? Math.max(0, value - targetMs) : 0);
 
-/** @param {ErrorsInBar} lost @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
+/** @param {ErrorsInBar} errors @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
-/** With fewer requests, none may show what slows the mean: equal times would give a bar of no width. */
+/** Fewer requests may miss the slow ones that raise the mean, and equal times would give a bar of no width. */
 export const MIN_FOR_MEAN = 30;
 
 /** Bar of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
@@ -88,7 +88,7 @@ export function extremeBar({ reported, target }, which) {
   return { value: high, low, high, tool: toolPart(high, at(target)) };
 }
 
-/** Fewer requests that were all served do not prove that more would be. */
+/** Fewer requests do not prove the offered rate, even if all of them succeeded in time. */
 const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;

@@ -19,19 +19,19 @@ import { driftsOf } from './trend.js';
  * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
-/** @typedef {Omit<Tally, 'operations'>} Late summed by the recorders */
-/** @typedef {Counted & Late & {machine: ReturnType<typeof machineOf>}} Watched */
-/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} Apart parts started at different times */
+/** @typedef {Omit<Tally, 'cells'>} Lateness summed over the recorders */
+/** @typedef {Counted & Lateness & {machine: ReturnType<typeof machineOf>}} Watched */
+/** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} StartGap parts started at different times */
 /** @typedef {ReturnType<typeof observe> & {problems?: string[]}} Observed `problems`: of the bookkeeping */
 
-/** @param {ShardEnd[]} ends of one run @param {Late} late @param {MachineEnd} machine @returns {Watched} */
-export function watchedOf(ends, late, machine) {
+/** @param {ShardEnd[]} ends of one run @param {Lateness} lateness @param {MachineEnd} machine @returns {Watched} */
+export function watchedOf(ends, lateness, machine) {
   const counted = ends.map(({ watch: { gc, wallMs, busyMs, emptySpinMs, runQueueMs }, ...counts }) => {
     const share = (/** @type {number} */ ms) => (wallMs > 0 ? ms / wallMs : 0);
     const runQueueShare = runQueueMs === null ? null : share(runQueueMs);
     return { ...counts, gc, busyShare: share(busyMs), spinShare: share(emptySpinMs), runQueueShare };
   });
-  return { ...mergeCounted(counted), ...late, machine: machineOf([machine]) };
+  return { ...mergeCounted(counted), ...lateness, machine: machineOf([machine]) };
 }
 
 /** @param {Counted[]} parts @returns {Counted} */
@@ -87,7 +87,7 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
  * @param {{totals: Record<'planned' | 'neverSent' | 'sent' | 'succeeded', number>, verification: {unchecked: number},
  *   outcomes: Record<string, number>}} run.block of the result
  * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
- * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {Apart | null} [run.apart]
+ * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {StartGap | null} [run.apart]
  */
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
   const { planned, neverSent, sent, succeeded } = block.totals;

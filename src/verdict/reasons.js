@@ -19,7 +19,7 @@ const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
 /** A machine is full if its idle share is below this, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-/** A backlog grows if each quarter's minimum exceeds the previous one's by this factor, and by a few. */
+/** A backlog grows if each quarter's minimum is this many times the previous one's, and the last is at least this share of the plan and this many requests. */
 const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
@@ -48,7 +48,7 @@ export const REASONS = Object.freeze({
   },
   unchecked({ unchecked, succeeded }) {
     if (unchecked === 0 || unchecked / succeeded < UNCHECKED) return null;
-    const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked, and count as successes because of their HTTP status alone.`;
+    const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked; only their HTTP status shows success.`;
     return { text, remedy: 'Lower --rate or --concurrency, use --threads, or give the tool more CPU.' };
   },
 });

@@ -26,7 +26,7 @@ export function lowerRank(n, q) {
   return mirrored === null ? null : n + 1 - mirrored;
 }
 
-/** Samples without a miss that prove at most this share of misses: ln(0.05) / ln(1 - share). @param {number} share */
+/** Number of samples without a miss that proves a share of misses of at most `share`: ln(0.05) / ln(1 - share). @param {number} share */
 export const samplesToProve = (share) => Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 
 /**

@@ -155,7 +155,7 @@ export function rightResult(text) {
   const parsed = JSON.parse(text);
   assert.equal(problemIn(parsed), null);
   const result = /** @type {Result} */ (parsed);
-  assert.deepEqual(checkResult(result, { eachSecond: true }), []);
+  assert.deepEqual(checkResult(result, { isFile: true }), []);
   const { planned, sent, dropped, neverSent, succeeded, failed } = result.totals;
   assert.equal(sent + dropped + neverSent, planned);
   assert.equal(succeeded + failed, sent);

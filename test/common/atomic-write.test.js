@@ -105,7 +105,7 @@ test('a link that another user created is not followed', (t) => {
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
-test('a folder that another user made a link is not followed', (t) => {
+test("another user's link to a directory is not followed", (t) => {
   const path = scratch(t);
   mkdirSync(path('mine'));
   const file = `${plantLink(t, path('mine'))}/r.json`;
@@ -118,7 +118,7 @@ test('a folder that another user made a link is not followed', (t) => {
   assert.deepEqual(readdirSync(path('mine')), []);
 });
 
-test('a link of the owner of a folder that nobody else can write to is not followed', (t) => {
+test("another user's link in that user's own directory is not followed", (t) => {
   const path = scratch(t);
   mkdirSync(path('theirs'), { mode: 0o755 });
   const victim = path('victim', 'untouched');
@@ -128,7 +128,7 @@ test('a link of the owner of a folder that nobody else can write to is not follo
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
-test('links of folders are followed as the system does', (t) => {
+test('links to directories are resolved as by the operating system', (t) => {
   const path = scratch(t);
   mkdirSync(path('far/inner'), { recursive: true });
   symlinkSync('far/inner', path('link'));
@@ -138,7 +138,7 @@ test('links of folders are followed as the system does', (t) => {
   assert.throws(() => resolveLinks(path('nope/r.json')), { code: 'ENOENT' });
 });
 
-test('a pipe that takes the place of a file is not opened to write', { timeout: 60_000 }, (t) => {
+test('a pipe that has replaced a file is not written to', { timeout: 60_000 }, (t) => {
   const file = scratch(t)('r.json', 'old');
   const rename = () => {
     rmSync(file);

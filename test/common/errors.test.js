@@ -53,7 +53,7 @@ for (const [why, error, expected] of ERRORS) {
   });
 }
 
-test('an error from a worker has its class again', async () => {
+test('restores the class of an error from a worker', async () => {
   const code = `throw Object.assign(new Error('Sealed.'), { name: 'PkiLoadError', code: 'sealed', exitCode: 2, remedy: 'Unseal.' })`;
   const [thrown] = await once(new Worker(code, { eval: true }), 'error').catch((error) => [error]);
   assert.ok(!(thrown instanceof PkiLoadError));

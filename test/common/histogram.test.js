@@ -40,7 +40,7 @@ const latency = fc.oneof(
 const latencies = fc.array(latency, { minLength: 1, maxLength: 200 });
 
 describe('a latency histogram', () => {
-  test('packed for another thread and summed has the same text', () => {
+  test('has the same text after it is packed and summed', () => {
     fc.assert(
       fc.property(fc.array(latency, { maxLength: 200 }), (list) => {
         const histogram = histogramOf(list);

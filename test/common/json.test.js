@@ -5,7 +5,7 @@ import { parseJson } from '../../src/common/json.js';
 /** @param {number} levels */
 const nested = (levels) => Buffer.from(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
 
-test('a value is nested at most 1,000 deep, whatever its length', () => {
+test('a value nested more than 1,000 deep is rejected, whatever its length', () => {
   assert.deepEqual(Object.keys(parseJson(nested(999)) ?? {}), ['a']);
   for (const levels of [1000, 20_000, 4_000_000]) assert.equal(parseJson(nested(levels)), null);
   assert.equal(parseJson(Buffer.from('[')), null);
@@ -13,7 +13,7 @@ test('a value is nested at most 1,000 deep, whatever its length', () => {
   assert.equal(parseJson(wide)?.a.length, 10_001);
 });
 
-test('brackets in texts neither hide the depth of a value nor add to it', () => {
+test('brackets in strings neither hide the depth of a value nor add to it', () => {
   const hidden = `${'["]\\"]",'.repeat(5000)}1${']'.repeat(5000)}`;
   assert.ok(JSON.parse(hidden));
   assert.equal(parseJson(Buffer.from(`{"a":${hidden}}`)), null);

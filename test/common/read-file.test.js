@@ -33,7 +33,7 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
     });
   }
 
-  test('reads a pipe to its end, as of <(...), while its writer takes its time', async () => {
+  test('reads a pipe such as <(...) to its end, even from a slow writer', async () => {
     execFileSync('mkfifo', [at('slow')]);
     const writer = spawn('sh', ['-c', `exec >slow; echo one; sleep 0.05; echo two`], { cwd: folder });
     try {

@@ -18,10 +18,10 @@ const TABLE = [
   ['headings', '## a [b] ##', '## a [b] ##'],
 ];
 for (const [what, given, expected] of TABLE) {
-  test(`visible text: ${what}`, () => assert.equal(sanitizeText(given), expected));
+  test(`sanitizeText: ${what}`, () => assert.equal(sanitizeText(given), expected));
 }
 
-test('JSON has no commands, and means the same', () => {
+test('JSON output has no CI log commands, and parses to the same value', () => {
   const value = { 'a::b': '##vso[task.complete]', b: ' ::error::x', c: '##teamcity[x]' };
   const shown = [...jsonPieces(value)].join('');
   assert.deepEqual(JSON.parse(shown), value);
@@ -42,7 +42,7 @@ test('JSON comes in short pieces, with the text of JSON.stringify', () => {
   assert.ok(pieces.length > 5 && pieces.every(({ length }) => length < 40_000));
 });
 
-test('visible data: safe data is not copied', () => {
+test('sanitizeData does not copy safe data', () => {
   const given = {
     rows: [{ n: 1, none: null }, { n: 2 }],
     names: { 'a\u0007': ['b\u001b', true] },
@@ -63,12 +63,12 @@ describe('tokens in use', () => {
   /** @type {[string, string, string][]} what, in, out */
   const HIDDEN = [
     ['wherever they stand', 'atok-1234b tok-1234', 'a<redacted>b <redacted>'],
-    ['the longer first', 'tok-1234-longer', '<redacted>'],
+    ['longer ones first', 'tok-1234-longer', '<redacted>'],
     ['short ones are not secret', 'root', 'root'],
     ["nor is the tool's own name", 'vault-pki-load', 'vault-pki-load'],
   ];
   for (const [what, given, expected] of HIDDEN) {
-    test(`are hidden: ${what}`, () => {
+    test(`are redacted: ${what}`, () => {
       assert.equal(sanitizeText(given), expected);
       assert.deepEqual(JSON.parse([...jsonPieces({ [given]: [given] })].join('')), { [given]: [expected] });
       const error = new PkiLoadError('code', given, { remedy: given });
@@ -80,7 +80,7 @@ describe('tokens in use', () => {
     assert.deepEqual(sanitizeData({ requests: 'requests' }), { requests: '<redacted>' });
   });
 
-  test('are found in longer text, short ones only alone', () => {
+  test('are found within longer text, short ones only as the whole text', () => {
     assert.deepEqual(['x tok-1234', 'root', 'the root', 'none', ''].map(findToken), [2, 0, -1, -1, -1]);
   });
 });

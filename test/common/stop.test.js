@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { delayedSignal } from '../../src/common/stop.js';
 
-test('a later signal is aborted this long after the first, or never', (t) => {
+test('a delayed signal aborts the given time after the first one, or never', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const early = new AbortController();
   const waits = [delayedSignal(early.signal, 5000), delayedSignal(undefined, 5000)];
@@ -17,7 +17,7 @@ test('a later signal is aborted this long after the first, or never', (t) => {
   assert.deepEqual(aborted(), [true, false]);
 });
 
-test('a later signal counts from now if the first is already aborted', (t) => {
+test('a delayed signal counts from now if the first one is already aborted', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { signal } = delayedSignal(AbortSignal.abort(), 5000);
   t.mock.timers.tick(4999);
@@ -26,7 +26,7 @@ test('a later signal counts from now if the first is already aborted', (t) => {
   assert.equal(signal.aborted, true);
 });
 
-test('a later signal that is no longer needed leaves no listener, as many runs share the first', () => {
+test('a closed delayed signal leaves no listener on the first one', () => {
   const first = new AbortController();
   for (let run = 0; run < 20; run++) delayedSignal(first.signal, 5000).close();
   assert.deepEqual(getEventListeners(first.signal, 'abort'), []);

@@ -14,7 +14,7 @@ import {
 /** @type {[string, string | number, number][]} */
 const DURATIONS = [
   ['a bare number is seconds', '20', 20_000],
-  ['so is a number', 1.5, 1500],
+  ['a number is seconds', 1.5, 1500],
   ['milliseconds', '500ms', 500],
   ['microseconds', '250us', 0.25],
   ['microseconds with the micro sign', '250 µs', 0.25],
@@ -73,7 +73,7 @@ for (const text of BAD_DURATIONS) {
 /** @type {[string, string | number, number][]} */
 const RATES = [
   ['a bare number is per second', '20', 20],
-  ['so is a number', 0.5, 0.5],
+  ['a number is per second', 0.5, 0.5],
   ['per second', '20/s', 20],
   ['the long form of per second', '20/sec', 20],
   ['per minute', '1200/min', 20],

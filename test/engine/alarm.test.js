@@ -111,7 +111,7 @@ for (const spins of SPINS) {
   });
 }
 
-test("times beyond a timer's maximum are waited for in steps", () => {
+test("an alarm beyond a timer's maximum waits in steps", () => {
   mock.timers.reset();
   for (const spins of /** @type {Spins[]} */ (['last stretch', 'never'])) {
     for (const at of [2 ** 31 + 5000, 2 ** 33, Number.POSITIVE_INFINITY]) {
@@ -160,8 +160,8 @@ describe('time spun without work', () => {
   let answers = 0;
   /** @type {[string, Spins, number, () => number, number, number][]} sentence, spins, turn, work, at least and at most */
   const CASES = [
-    ['is all of it without work', 'always', 0.01, () => 0, 9.9, 10.02],
-    ['is only the last stretch if the rest is slept', 'last stretch', 0.01, () => 0, 0.5, 3],
+    ['is the whole wait if there is no work', 'always', 0.01, () => 0, 9.9, 10.02],
+    ['is only the last stretch if the alarm sleeps first', 'last stretch', 0.01, () => 0, 0.5, 3],
     ['excludes turns with a response', 'always', 0.01, () => answers++, 0, 0],
     ['excludes turns too long to be empty', 'always', 0.1, () => 0, 0, 0],
     ['is zero for an alarm that never spins', 'never', 0.01, () => 0, 0, 0],
@@ -231,7 +231,7 @@ describe('an alarm whose sender has nothing in flight', () => {
   });
 });
 
-describe('the last stretch of a wait', () => {
+describe('in the last stretch of a wait, an alarm', () => {
   /** @param {Spins} spins @param {boolean} isIdle @returns how long the alarm slept outside of the event loop, and when it rang */
   function naps(spins, isIdle) {
     let now = 0;
@@ -258,14 +258,14 @@ describe('the last stretch of a wait', () => {
     return { slept, rungMs };
   }
 
-  test('is slept until just before the end if nothing is in flight', () => {
+  test('sleeps until just before the end if nothing is in flight', () => {
     const { slept, rungMs } = naps('last stretch', true);
     assert.equal(slept.length, 1);
     assert.ok(slept[0] > 1.1 && slept[0] <= 1.2, `${slept[0]} ms`);
     assert.ok(rungMs >= 1.5 && rungMs < 1.52, `${rungMs} ms`);
   });
 
-  test('is spun with requests in flight, or if the user chose to spin', () => {
+  test('spins with requests in flight, or if the user chose to spin', () => {
     assert.deepEqual(naps('last stretch', false).slept, []);
     assert.deepEqual(naps('always', true).slept, []);
   });
@@ -273,8 +273,8 @@ describe('the last stretch of a wait', () => {
 
 /** @type {[string, Partial<LoadPlan>, number, number, string][]} sentence, load, shards, cores, expected */
 const table = [
-  ["wide gaps are a timer's, spun at the end", { ratePerSecond: 100 }, 1, 2, 'timer, last stretch'],
-  ["narrow gaps are a thread's", { ratePerSecond: 101 }, 1, 2, 'thread, last stretch'],
+  ['wide gaps use a timer that spins at the end', { ratePerSecond: 100 }, 1, 2, 'timer, last stretch'],
+  ['narrow gaps use a thread', { ratePerSecond: 101 }, 1, 2, 'thread, last stretch'],
   ['the gap is that of one shard', { ratePerSecond: 200 }, 2, 4, 'timer, last stretch'],
   ['a single core never spins', { ratePerSecond: 100 }, 1, 1, 'thread, never'],
   ['a sender on each core never spins', { ratePerSecond: 5000 }, 4, 4, 'thread, never'],

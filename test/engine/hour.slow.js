@@ -31,10 +31,10 @@ describe('a plan of one hour', () => {
     const grown = heapUsed() - after10;
 
     assert.deepEqual(
-      { ...seen, next: pacer.next, left: pacer.left(), ended: pacer.ended() },
+      { ...seen, next: pacer.next, left: pacer.left(), ended: pacer.hasEnded() },
       { late: 0, done: RATE * 3600, next: RATE * 3600, left: 0, ended: true },
     );
-    const [operation] = recorder.finish().operations;
+    const [operation] = recorder.finish().cells;
     assert.equal(operation.outcomes.bad.count, RATE * 3600);
     assert.ok(operation.perSecond.sent.every((count) => count === RATE));
     assert.ok(rows10 >= 599 && rows.length === 3601, `${rows10} and ${rows.length} seconds`);
@@ -64,7 +64,7 @@ function begin() {
         sent,
         done,
         sendLateMs: 0,
-        carried: 0,
+        carriedMs: 0,
         readLateMs: 0,
         failure,
         status,

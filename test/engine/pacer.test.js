@@ -35,7 +35,7 @@ describe('open loop', () => {
     pacer.stop();
     pacer.tick();
     time.runUntil(1000);
-    assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.ended()], [before, 1, 100, true]);
+    assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.hasEnded()], [before, 1, 100, true]);
   });
 
   test('requests that fail at once do not recurse', () => {
@@ -175,7 +175,7 @@ describe('closed loop', () => {
     const { pacer, time, fired, seen } = pace({ arrivals: { stopAtMs: 100 }, slots: 2, serviceMs: () => 70 });
     pacer.tick();
     time.runUntil(100);
-    assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.ended()], [4, 1, 100, true]);
+    assert.deepEqual([fired.length, seen.ends, seen.endedAt, pacer.hasEnded()], [4, 1, 100, true]);
     time.runUntil(1000);
     assert.deepEqual([fired.length, seen.ends], [4, 1]);
   });
@@ -206,7 +206,7 @@ describe('closed loop', () => {
     assert.deepEqual([fired.length, seen.ends, seen.deepest], [50_000, 1, 1]);
   });
 
-  test('any: never more in flight than slots, exactly its requests, each due when its slot became free', () => {
+  test('never has more in flight than slots, and sends exactly its requests, each due when its slot became free', () => {
     fc.assert(
       fc.property(
         fc.record({

@@ -50,7 +50,7 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
       get free() {
         return free.length;
       },
-      get busy() {
+      get inFlight() {
         return slots - free.length;
       },
       get nextFreeSince() {

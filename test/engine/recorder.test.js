@@ -19,8 +19,8 @@ describe('a recorder', () => {
     const { recorder } = setUp();
     recorder.record(sample(100, 103, 'good', { sent: 101, sendLateMs: 0.5 }));
     recorder.record(sample(100, 120, 'refused', { sent: 110 }));
-    const { operations, lag } = recorder.finish();
-    const { good, refused } = operations[0].outcomes;
+    const { cells, lag } = recorder.finish();
+    const { good, refused } = cells[0].outcomes;
     assert.deepEqual([good.success, good.count, refused.success, refused.count], [true, 1, false, 1]);
     assert.deepEqual(shape(good.latency.response), [1, 3001, 3001]);
     assert.equal(shape(good.latency.service)[1], 2000);
@@ -35,8 +35,8 @@ describe('a recorder', () => {
     recorder.record(sample(10, 20, 'bad'));
     recorder.record(sample(10, 20, { failure: 'timeout' }));
     recorder.record(sample(10, 20, { failure: 'never_sent' }));
-    const { operations, lag } = recorder.finish();
-    const { warmup, outcomes, verification, dropped, neverSentDue, perSecond } = operations[0];
+    const { cells, lag } = recorder.finish();
+    const { warmup, outcomes, verification, dropped, neverSentDue, perSecond } = cells[0];
     assert.equal(warmup, 3);
     assert.deepEqual([outcomes, dropped, neverSentDue, rows], [{}, 0, 0, []]);
     assert.deepEqual(perSecond, { sent: [], succeeded: [], failed: [] });
@@ -48,22 +48,22 @@ describe('a recorder', () => {
   test('counts a request due exactly at the end of the warm-up', () => {
     const { recorder } = setUp({ warmupMs: 1000 });
     recorder.record(sample(1000, 1001, 'good'));
-    assert.equal(recorder.finish().operations[0].outcomes.good.count, 1);
+    assert.equal(recorder.finish().cells[0].outcomes.good.count, 1);
   });
 
   test('counts dropped arrivals, without a latency', () => {
     const { recorder, rows } = setUp();
     recorder.addDropped(0, 1);
     recorder.addDropped(0, 2);
-    const [{ dropped, outcomes }] = recorder.finish().operations;
+    const [{ dropped, outcomes }] = recorder.finish().cells;
     assert.deepEqual([dropped, outcomes, rows], [3, {}, []]);
   });
 
   test('counts unsent requests with their age, as neither sent nor completed', () => {
     const { recorder, rows } = setUp();
     recorder.record(sample(100, 5100, { failure: 'never_sent' }));
-    const { operations, lag } = recorder.finish();
-    const [{ neverSentDue, outcomes, perSecond }] = operations;
+    const { cells, lag } = recorder.finish();
+    const [{ neverSentDue, outcomes, perSecond }] = cells;
     const { response, service, sendLag } = outcomes.never_sent.latency;
     assert.deepEqual([neverSentDue, outcomes.never_sent.count, outcomes.never_sent.success], [1, 1, false]);
     assert.ok(Math.abs(shape(response)[2] - 5_000_000) < 5000);
@@ -76,11 +76,15 @@ describe('a recorder', () => {
     ['by half a tenth of a second', { due: 1500, sent: 1550, sendLateMs: 50 }, { second: 0.05, tenth: 0.5 }],
     ['by half a second', { due: 1500, sent: 2000, sendLateMs: 500 }, { second: 0.5, tenth: 1 }],
     ['by two seconds', { due: 1500, sent: 3500, sendLateMs: 2000 }, { second: 1, tenth: 1 }],
-    ['by the wait for a late request', { due: 1500, sent: 1550, carried: 50 }, { second: 0.05, tenth: 0.5 }],
+    [
+      'by the wait for a late request',
+      { due: 1500, sent: 1550, carriedMs: 50 },
+      { second: 0.05, tenth: 0.5 },
+    ],
     ['not by the wait for the target', { due: 1500, sent: 4010, sendLateMs: 0 }, { second: 0, tenth: 0 }],
     [
       'not if the wait was longer anyway',
-      { due: 1500, sent: 4010, sendLateMs: 9, carried: 500 },
+      { due: 1500, sent: 4010, sendLateMs: 9, carriedMs: 500 },
       { second: 0, tenth: 0 },
     ],
     ['not in the warm-up', { due: 999, sent: 1001, sendLateMs: 2 }, { second: 0, tenth: 0 }],
@@ -98,7 +102,7 @@ describe('a recorder', () => {
     recorder.record(sample(0, 1, 'x', { body: null, status: 299 }));
     recorder.record(sample(0, 1, 'x', { body: null, status: 503 }));
     recorder.record(sample(0, 1, 'x', { body: null, status: 307 }));
-    const [{ outcomes, verification }] = recorder.finish().operations;
+    const [{ outcomes, verification }] = recorder.finish().cells;
     assert.deepEqual(
       Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
       [
@@ -109,7 +113,7 @@ describe('a recorder', () => {
     assert.deepEqual(verification, { checked: 0, passed: 0, unchecked: 2, failures: {}, notes: [] });
   });
 
-  test('a success without a body that its status fully determines is not unchecked', () => {
+  test('a response without a body is classified by its status if that is enough', () => {
     const other = { outcome: 'other', success: false, verification: /** @type {const} */ ('failed') };
     const good = { outcome: 'good', success: true, verification: /** @type {const} */ ('passed') };
     /** @type {Classify} */
@@ -118,7 +122,7 @@ describe('a recorder', () => {
     const { recorder } = setUp({ judge });
     for (const status of [200, 204, 299, 403]) recorder.record(sample(0, 1, 'x', { body: null, status }));
     recorder.record(sample(0, 1, 'bad', { status: 204 }));
-    const [{ outcomes, verification }] = recorder.finish().operations;
+    const [{ outcomes, verification }] = recorder.finish().cells;
     assert.deepEqual(
       Object.entries(outcomes).map(([name, { count, success }]) => [name, count, success]),
       [
@@ -136,7 +140,7 @@ describe('a recorder', () => {
     const { recorder } = setUp();
     for (const what of ['good', 'good', 'bad', 'refused', 'bad']) recorder.record(sample(0, 1, what));
     recorder.record(sample(0, 1, { failure: 'timeout' }));
-    assert.deepEqual(recorder.finish().operations[0].verification, {
+    assert.deepEqual(recorder.finish().cells[0].verification, {
       checked: 4,
       passed: 2,
       unchecked: 0,
@@ -150,7 +154,7 @@ describe('a recorder', () => {
     recorder.record(sample(600, 1499, 'good'));
     recorder.record(sample(1400, 2600, 'good', { sent: 1600 }));
     recorder.record(sample(1400, 2700, 'bad', { sent: 1400 }));
-    assert.deepEqual(recorder.finish().operations[0].perSecond, {
+    assert.deepEqual(recorder.finish().cells[0].perSecond, {
       sent: [2, 1],
       succeeded: [1, 0, 1],
       failed: [0, 0, 1],
@@ -216,23 +220,23 @@ describe('a recorder', () => {
     recorder.record(sample(500, 600, 'good'));
     const {
       open: none,
-      tally: { operations: empty },
+      tally: { cells: empty },
     } = recorder.soFar();
     assert.deepEqual([none, empty[0].warmup, empty[0].outcomes], [null, 1, {}]);
     recorder.record(sample(1100, 1200, 'good'));
     recorder.record(sample(1100, 2300, 'bad'));
     for (let i = 0; i < 2; i++) {
       const { open, tally } = recorder.soFar();
-      const { operations } = tally;
+      const { cells } = tally;
       assert.deepEqual([open?.second, open?.succeeded, open?.failed], [1, 0, 1]);
-      assert.deepEqual([operations[0].outcomes.good.count, operations[0].outcomes.bad.count], [1, 1]);
+      assert.deepEqual([cells[0].outcomes.good.count, cells[0].outcomes.bad.count], [1, 1]);
       assert.equal(rows.length, 1);
     }
-    assert.equal(recorder.finish().operations[0].outcomes.bad.count, 1);
+    assert.equal(recorder.finish().cells[0].outcomes.bad.count, 1);
     assert.equal(rows.length, 2);
   });
 
-  test('records the last success, the waits of the first half, and successes after the end', () => {
+  test('records the last success, the response times of the first half, and successes after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));
     recorder.record(sample(2999, 3099, 'good'));
@@ -241,13 +245,13 @@ describe('a recorder', () => {
     recorder.record(sample(3000, 4500, 'good'));
     recorder.record(sample(4000, 4900, 'refused'));
     recorder.record(sample(4990, 5100, 'good'));
-    const [{ lastSuccessMs, firstHalf, successesAfter }] = recorder.finish().operations;
+    const [{ lastSuccessMs, firstHalf, successesAfter }] = recorder.finish().cells;
     assert.deepEqual([lastSuccessMs, firstHalf, successesAfter], [4100, { count: 1, responseMs: 300 }, 1]);
   });
 });
 
 const SAMPLE = /** @type {Sample} */ ({});
-const TAIL = { endedMs: 1000, next: 0, waiting: 0, carried: 0, dropped: [0] };
+const TAIL = { endedMs: 1000, next: 0, waiting: 0, carriedMs: 0, dropped: [0] };
 
 /**
  * @param {number} perMs samples that come in a millisecond

@@ -54,7 +54,7 @@ export function sample(intended, done, what, changes = {}) {
     sent: intended,
     done,
     sendLateMs: 0,
-    carried: 0,
+    carriedMs: 0,
     readLateMs: 0,
     failure: isBody ? null : what.failure,
     status: isBody ? 200 : 0,

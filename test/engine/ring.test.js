@@ -26,7 +26,7 @@ function sample(changes) {
     sent: 3.25,
     done: 4,
     sendLateMs: 0.125,
-    carried: 0,
+    carriedMs: 0,
     readLateMs: 0,
     failure: null,
     status: 200,
@@ -44,7 +44,7 @@ const anySample = fc.record(
     sent: ms,
     done: ms,
     sendLateMs: ms,
-    carried: ms,
+    carriedMs: ms,
     readLateMs: ms,
     failure: fc.option(fc.constantFrom(...FAILURES)),
     status: fc.integer({ min: 0, max: 999 }),
@@ -137,7 +137,7 @@ describe('the sample ring', () => {
     assert.equal(reader.watermarkMs(), 0, 'samples done before 5000 ms are still on their way');
     assert.equal(writer.behind(), count);
     assert.equal(
-      writer.end({ endedMs: 1, next: 2, waiting: 3, carried: 0, dropped: [4] }),
+      writer.end({ endedMs: 1, next: 2, waiting: 3, carriedMs: 0, dropped: [4] }),
       false,
       'it is full',
     );
@@ -152,7 +152,7 @@ describe('the sample ring', () => {
   test('the tail arrives', () => {
     const { writer, reader } = setUp();
     assert.equal(reader.tail(), null);
-    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carried: 0, dropped: [7] };
+    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carriedMs: 0, dropped: [7] };
     assert.equal(writer.end(tail), true);
     assert.deepEqual(reader.tail(), tail);
   });
@@ -171,7 +171,7 @@ describe('the sample ring', () => {
       writer.add(sample({ index: i, done: i, body: Buffer.alloc(10 + (i % 50), i & 255) }));
       if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carried: 0, dropped: [0] })) {
+    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carriedMs: 0, dropped: [0] })) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const [seen] = await finished;

@@ -65,7 +65,7 @@ describe('the watch of a sender thread', () => {
     watch.close();
   });
 
-  test('then counts late timers as time without a core', async () => {
+  test('counts late timers as time without a core if the kernel reports none', async () => {
     const { at, watch } = setUp({ hasRunQueue: false });
     at.now = 1;
     const sent = watch.reading.onSent(watch.reading.now());
@@ -210,7 +210,7 @@ describe('the upper bound of a late read', () => {
 });
 
 describe('a backlog', () => {
-  test('has the minimum of each quarter of the time', () => {
+  test('has a minimum for each quarter of the time', () => {
     const backlog = watchBacklog(1000, 2000);
     for (const [at, waiting] of [
       [900, 9],

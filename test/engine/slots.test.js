@@ -11,8 +11,15 @@ import { createVirtualTime } from './virtual-time.js';
 
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
-/** @param {{count?: number, timeoutMs?: number, rest?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
-function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, poll = false, reading } = {}) {
+/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+function setUp({
+  count = 1,
+  timeoutMs = 1000,
+  backsOff = false,
+  onFree = () => {},
+  poll = false,
+  reading,
+} = {}) {
   const time = createVirtualTime();
   /** The exchange each connection is in. @type {Exchange[]} */
   const exchanges = [];
@@ -39,7 +46,7 @@ function setUp({ count = 1, timeoutMs = 1000, rest = false, onFree = () => {}, p
     connections,
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
-    backOffAfterFailedConnect: rest,
+    backOffAfterFailedConnect: backsOff,
     onDone({ connection, index, intended, handed, sent, dueToStart }, { done: at, failure, status, body }) {
       lags.push(handed - dueToStart);
       const slot = connections.indexOf(/** @type {any} */ (connection));
@@ -58,7 +65,7 @@ describe('a slot', () => {
     const { time, slots, exchanges, done } = setUp();
     time.block(5);
     slots.fire(7, 3);
-    assert.deepEqual([slots.free, slots.busy], [0, 1]);
+    assert.deepEqual([slots.free, slots.inFlight], [0, 1]);
     time.block(1);
     exchanges[0].onSent();
     time.block(10);
@@ -76,7 +83,7 @@ describe('a slot', () => {
         body: 'body',
       },
     ]);
-    assert.deepEqual([slots.free, slots.busy, slots.nextFreeSince], [1, 0, 16]);
+    assert.deepEqual([slots.free, slots.inFlight, slots.nextFreeSince], [1, 0, 16]);
   });
 
   test('whose request fails before it is on the wire has no send time', () => {
@@ -134,7 +141,7 @@ describe('a slot', () => {
       done.map(({ index, failure, intended, done: at }) => [index, failure, at - intended]),
       [[0, 'timeout', 143]],
     );
-    assert.deepEqual([slots.free, slots.busy], [1, 1]);
+    assert.deepEqual([slots.free, slots.inFlight], [1, 1]);
   });
 
   test('does not time out a response that is already in the socket at the deadline', () => {
@@ -203,7 +210,7 @@ describe('a slot', () => {
       done.map(({ index }) => index),
       [0, 1, 2],
     );
-    assert.equal(slots.busy, 3);
+    assert.equal(slots.inFlight, 3);
   });
 
   test('cuts off all requests in flight, with their age', () => {
@@ -220,7 +227,7 @@ describe('a slot', () => {
       ],
     );
     assert.deepEqual(log.slice(2), ['0 aborts', '1 aborts']);
-    assert.deepEqual([slots.free, slots.busy], [3, 0]);
+    assert.deepEqual([slots.free, slots.inFlight], [3, 0]);
   });
 
   test('idle for longest is used first', () => {
@@ -233,36 +240,36 @@ describe('a slot', () => {
 });
 
 describe('a slot that cannot connect', () => {
-  test('rests in a closed loop, each time twice as long up to a second, neither free nor busy', () => {
+  test('backs off in a closed loop, doubling up to a second, neither free nor in flight', () => {
     mock.timers.enable({ apis: ['setTimeout'] });
     try {
-      const { slots, exchanges } = setUp({ rest: true });
-      for (const restMs of [20, 40, 80, 160, 320, 640, 1000, 1000]) {
+      const { slots, exchanges } = setUp({ backsOff: true });
+      for (const backoffMs of [20, 40, 80, 160, 320, 640, 1000, 1000]) {
         slots.fire(0, 0);
         exchanges[0].onFailure('connection_refused', true);
-        assert.deepEqual([slots.free, slots.busy], [0, 0]);
-        mock.timers.tick(restMs - 1);
-        assert.equal(slots.free, 0, `rests ${restMs} ms`);
+        assert.deepEqual([slots.free, slots.inFlight], [0, 0]);
+        mock.timers.tick(backoffMs - 1);
+        assert.equal(slots.free, 0, `rests ${backoffMs} ms`);
         mock.timers.tick(1);
-        assert.equal(slots.free, 1, `rests no more than ${restMs} ms`);
+        assert.equal(slots.free, 1, `rests no more than ${backoffMs} ms`);
       }
       slots.fire(0, 0);
       exchanges[0].onResponse(200, Buffer.alloc(0));
       slots.fire(0, 0);
       exchanges[0].onFailure('connection_refused', true);
       mock.timers.tick(20);
-      assert.equal(slots.free, 1, 'an answer makes the next rest short again');
+      assert.equal(slots.free, 1, 'a response makes the next backoff short again');
     } finally {
       mock.timers.reset();
     }
   });
 
-  for (const [sentence, rest, beforeSent] of /** @type {[string, boolean, boolean][]} */ ([
-    ['does not rest in an open loop: arrivals come by the clock', false, true],
-    ['does not rest after a failure of a request that was sent', true, false],
+  for (const [sentence, backsOff, beforeSent] of /** @type {[string, boolean, boolean][]} */ ([
+    ['does not back off in an open loop: arrivals come by the clock', false, true],
+    ['does not back off after a failure of a request that was sent', true, false],
   ])) {
     test(sentence, () => {
-      const { slots, exchanges } = setUp({ rest });
+      const { slots, exchanges } = setUp({ backsOff });
       slots.fire(0, 0);
       exchanges[0].onFailure('connection_reset', beforeSent);
       assert.equal(slots.free, 1);

@@ -78,10 +78,10 @@ describe('recorders of three shards', () => {
       fc.property(samples, (list) => {
         const { recorder, rows } = setUp({ warmupMs: WARMUP_MS, operations: 2 });
         for (const { sample: each } of list) recorder.record(each);
-        const { operations } = recorder.finish();
+        const { cells } = recorder.finish();
         const sum = (/** @type {number[]} */ numbers) => numbers.reduce((a, b) => a + b, 0);
         let [good, bad, all] = [0, 0, 0];
-        for (const { outcomes, perSecond, dropped, neverSentDue, warmup } of operations) {
+        for (const { outcomes, perSecond, dropped, neverSentDue, warmup } of cells) {
           const answered = Object.entries(outcomes).filter(([name]) => name !== 'never_sent');
           const succeeded = sum(answered.map(([, { success, count }]) => (success ? count : 0)));
           const failed = sum(answered.map(([, { success, count }]) => (success ? 0 : count)));

@@ -14,7 +14,7 @@ import { MIX, reportAt, STARTED_AT, startRun } from './running.js';
 function assertRight(result) {
   const read = JSON.parse(JSON.stringify(result));
   assert.equal(validateResult(read), read);
-  assert.deepEqual(checkResult(read, { eachSecond: true }), []);
+  assert.deepEqual(checkResult(read, { isFile: true }), []);
   assert.equal(read.unfinished, true);
   assert.equal(read.interrupted, false);
 }

@@ -161,8 +161,13 @@ for (const [name, rows, lines, critical] of /** @type {[string, string[][], stri
   ['with entries', REVOKED, ['authorityKeyIdentifier = keyid'], null],
   ['without entries', [], ['authorityKeyIdentifier = keyid'], null],
   ['of version 1', REVOKED.slice(0, 1), [], null],
-  ['of changes', REVOKED, ['2.5.29.27 = critical,DER:020105'], '2.5.29.27'],
-  ['users', REVOKED, ['issuingDistributionPoint = critical,@idp', '[idp]', 'onlyuser = TRUE'], '2.5.29.28'],
+  ['that is a delta CRL', REVOKED, ['2.5.29.27 = critical,DER:020105'], '2.5.29.27'],
+  [
+    'for user certificates only',
+    REVOKED,
+    ['issuingDistributionPoint = critical,@idp', '[idp]', 'onlyuser = TRUE'],
+    '2.5.29.28',
+  ],
 ])) {
   test(`a CRL ${name} is read as openssl crl reads it`, () => {
     const path = (/** @type {string} */ file) => ca.path(file);

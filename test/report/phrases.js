@@ -44,7 +44,7 @@ export const PHRASES = {
     measurement`,
   unfinished: `
     Unfinished: the run had not ended when this was written.
-    120 requests are too few to prove it, at least 299 are needed.
+    120 requests are too few to prove it: at least 299 are needed.
     unanswered`,
   'long-outcome-names': `
     9 of 400 (2.25 %): 8 xxxx`,
@@ -83,7 +83,7 @@ export const PHRASES = {
     (95 %, 400 resamples, seed 1), which is somewhat too narrow with few runs.`,
   'compare-warnings': `
     The runs differ in load.ratePerSecond (20, 50), load.concurrency (10, 99), which may explain a difference.
-    were left out, so the group may look better than it is.
+    was left out, so the group may look better than it is.
     p99 is 20.0 % faster: 7.95 ms instead of 9.93 ms (95 % interval
     bad.json: its measurement is invalid: Requests went out late`,
   'run-set-left-out': `

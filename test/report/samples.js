@@ -224,7 +224,7 @@ export const SAMPLES = {
         'p99<200ms',
         'not proven',
         [1.89, 200, 'ms'],
-        'p99 is 1.89 ms, 198 ms (99.1 %) below the limit of 200 ms; 120 requests are too few to prove it, at least 299 are needed.',
+        'p99 is 1.89 ms, 198 ms (99.1 %) below the limit of 200 ms; 120 requests are too few to prove it: at least 299 are needed.',
       ),
     ],
   }),

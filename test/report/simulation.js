@@ -38,7 +38,7 @@ export function simulate({
 }) {
   const load = openLoad(story.load);
   const { samples, dueMs } = queue(load, story);
-  const { operations: recorded, seconds } = record(samples, command, load, story);
+  const { cells: recorded, seconds } = record(samples, command, load, story);
   const operations = recorded.map((operation) => manyOperations(operation, times));
   const { facts, dueIn } = factsOf({ samples, dueMs, load, command, meanings, times });
   const block = buildBlock(operations, facts);
@@ -126,7 +126,7 @@ function sampleOf(index, intended, sent, done, lag, failure) {
     sent,
     done,
     sendLateMs: lag,
-    carried: 0,
+    carriedMs: 0,
     readLateMs: 0,
     failure,
     status: 200,

@@ -42,19 +42,19 @@ function tighten(judged, text) {
 /** @type {[string, (copy: any) => void, RegExp][]} */
 const EDITS = [
   [
-    'a verdict not met',
+    'a verdict "not met"',
     ({ requirements: [, p50] }) => Object.assign(p50, { verdict: 'met' }),
     /p50<1us is met, but its figures make it not met/,
   ],
   [
-    'a verdict met',
+    'a verdict "met"',
     ({ requirements: [p99] }) => Object.assign(p99, { verdict: 'not met' }),
     /p99<10s is not met, but its figures make it met/,
   ],
   [
     'a text',
     ({ requirements: [p99] }) => Object.assign(p99, { text: 'p99<1us' }),
-    /"p99<1us" is no requirement with this limit and unit/,
+    /"p99<1us" is not a requirement with this limit and unit/,
   ],
   [
     'a text and its limit',
@@ -62,9 +62,9 @@ const EDITS = [
     /p99<1us is met, but its figures/,
   ],
   [
-    'a text that is no requirement',
+    'a text that is not a requirement',
     ({ requirements: [p99] }) => Object.assign(p99, { text: 'p99' }),
-    /"p99" is no requirement/,
+    /"p99" is not a requirement/,
   ],
   [
     'a value',
@@ -97,7 +97,7 @@ const EDITS = [
     /names an operation or a stage that was not measured/,
   ],
   [
-    'an old file',
+    'a verdict in an older file',
     ({ requirements: [, p50] }) => {
       Object.assign(p50, { verdict: 'met' });
       delete p50.low;
@@ -200,13 +200,13 @@ const KINDS = [
     'a requirement of a scenario and its count',
     scenario,
     ({ steps }) => Object.assign(steps[0].requirements[0], { verdict: 'met', verdicts: { met: 1 } }),
-    /p99<200ms of .* is met, but by its bar, it is not met/,
+    /p99<200ms of .* is met, but by its error bar it is not met/,
   ],
   [
     'a measurement of a scenario',
     scenario,
     ({ steps }) => Object.assign(steps[0].runs[0], { verdict: 'invalid' }),
-    /the measurement of .* is valid, but its worst is invalid/,
+    /the measurement of .* is valid, but that of its worst run is invalid/,
   ],
   [
     'a row of a scenario',
@@ -222,7 +222,7 @@ const KINDS = [
     /is (not )?met, but its figures/,
   ],
   [
-    'a polling tool that was late',
+    'the number of missed polls',
     clusterSample(),
     ({ nodes }) => Object.assign(nodes[0].asked, { missed: 1e6 }),
     /measurement.verdict is valid, but its figures make it invalid/,

@@ -157,7 +157,7 @@ const VERIFICATION = [
 
 /** @type {Broken<Result>} */
 const SECONDS = [
-  [(r) => r.timeline.reverse(), 'row 0 of the timeline is 1, but its second is 0'],
+  [(r) => r.timeline.reverse(), 'timeline.0.second is 1, but its position is 0'],
   [(r) => (r.timeline[1].p50 = 1), 'second 1 of the timeline has 0 responses with p50 1,'],
   [(r) => (r.timeline[0].p99 = 0.1), 'second 0 of the timeline has 96 responses with'],
   [(r) => (r.timeline[0].max = 2000), "the timeline's maximum is 2000, but latencyMs.response.max is 1001.2"],
@@ -323,7 +323,7 @@ describe('histograms per second', () => {
       syntheticRun({ load: { ...load, overflow: 'drop', warmupMs: 700 } }),
       sampleResult(GROUPS, { timeline: timelineOf(GROUPS, 3) }),
     ];
-    for (const result of results) assert.deepEqual(checkResult(result, { eachSecond: true }), []);
+    for (const result of results) assert.deepEqual(checkResult(result, { isFile: true }), []);
     for (const threads of [1, 2]) {
       const seconds = createSeconds(/** @type {any} */ ({ threads, shard: null }));
       for (let thread = 0; thread < threads; thread++) {
@@ -387,7 +387,7 @@ describe('histograms per second', () => {
     result.timeline[0].histogram = encodeHistogram(histogramOf(Array(32).fill(5)));
     assert.deepEqual(checkResult(result), []);
     assert.match(
-      checkResult(result, { eachSecond: true })[0],
+      checkResult(result, { isFile: true })[0],
       /^timeline\.0\.p50 is .*, but its histogram has 5\./,
     );
   });
@@ -398,7 +398,7 @@ describe('the merge block of a part', () => {
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);
 
   test('is accepted as runs write it, and need not exist for whole runs', () => {
-    for (const part of parts) assert.deepEqual(checkResult(part, { eachSecond: true }), []);
+    for (const part of parts) assert.deepEqual(checkResult(part, { isFile: true }), []);
     assert.deepEqual(checkMergeBlock(sampleResult(GROUPS)), []);
     const [alone] = syntheticParts({ load }, [1]);
     assert.equal(alone.merge?.lags[0], null);

@@ -176,7 +176,7 @@ describe('two groups', () => {
     assert.deepEqual(told, ['10 at 20/s', '2 at 50/s']);
   });
 
-  test('compare equally again; another seed changes the interval', () => {
+  test('give the same comparison again; another seed changes the interval', () => {
     assert.deepEqual(compareTwo({ failIf: FAIL_IF }), comparison);
     const again = compareTwo({ seed: 2 });
     assert.equal(again.method.seed, 2);

@@ -31,7 +31,7 @@ const TIMES = [
     'met',
     /^p99 is 39\.\d ms, 10\.\d ms \(2\d(\.\d)? %\) below the limit of 50\.0 ms; at 95 % confidence it is at most 40\.0 ms\.$/,
   ],
-  ['p99<50ms', { good: n(298, 1, 40) }, 'not proven', /298 requests are too few .*, at least 299 are needed/],
+  ['p99<50ms', { good: n(298, 1, 40) }, 'not proven', /298 requests are too few .*: at least 299 are needed/],
   ['p99<50ms', { good: n(1000, 100) }, 'not met', /^p99 is 100 ms, 2 times the limit of 50/],
   ['p99<50ms', { good: [60] }, 'not met', /above/],
   ['p90<93ms', { good: n(100, 1, 99) }, 'not proven', /it could be as high as 9\d\.\d ms .* would prove it/],
@@ -251,7 +251,7 @@ test('the verdict includes its error bar', () => {
   assert.deepEqual(judged('p99<1s', { good: n(50) }).high, null);
 });
 
-test('reasons use readable units', () => {
+test('actual and limit are in ms, per second, or a fraction', () => {
   const run = { good: spread(400, 1, 2), failed: [9] };
   const figures = (/** @type {string} */ text) => {
     const { actual, limit, unit } = judged(text, run);

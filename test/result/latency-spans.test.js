@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sumHistograms, valueAtShare } from '../../src/common/histogram.js';
 import { createSpans } from '../../src/engine/recording/spans.js';
-import { latencySpans } from '../../src/result/latency-spans.js';
+import { latencyBins } from '../../src/result/latency-spans.js';
 import { latency, spread, timelineOf } from './sample.js';
 
 /** @import { TimelineRow } from '../../src/result/schema.js' */
@@ -24,7 +24,7 @@ function thousandAnHour(seconds) {
 
 test('with enough responses, each second is a span', () => {
   const timeline = timelineOf([{ outcome: 'good', service: spread(400, 1, 40) }], 20);
-  const spans = latencySpans(timeline);
+  const spans = latencyBins(timeline);
   assert.equal(spans.length, 21);
   assert.deepEqual(
     spans.slice(0, 2).map(({ second, span, responses, p50, max }) => [second, span, responses, p50, max]),
@@ -34,7 +34,7 @@ test('with enough responses, each second is a span', () => {
 
 test('at 1000/h, spans are minutes, with figures from the histograms', () => {
   const timeline = thousandAnHour(360);
-  const spans = latencySpans(timeline);
+  const spans = latencyBins(timeline);
   const found = spans.map(({ second, span }) => [second, span]);
   assert.deepEqual(
     found,
@@ -65,27 +65,27 @@ test('spans of a long run contain whole histograms that several seconds share', 
     );
     return histogramSeconds === 1 ? { ...row, histogram } : { ...row, histogram, histogramSeconds };
   });
-  const expected = latencySpans(rows);
+  const expected = latencyBins(rows);
   assert.equal(expected[0].span, 60);
-  assert.deepEqual(latencySpans(timeline), expected);
+  assert.deepEqual(latencyBins(timeline), expected);
   assert.equal(timeline.filter(({ histogram }) => histogram !== null).length < 1200, true);
 });
 
 test('a long run has no more spans than a chart can show', () => {
-  const spans = latencySpans(thousandAnHour(4 * 3600));
+  const spans = latencyBins(thousandAnHour(4 * 3600));
   assert.deepEqual([spans.length, spans[0].span, spans[0].responses], [240, 60, 17]);
 });
 
 test('without histograms, each second is a span', () => {
   const timeline = thousandAnHour(360).map((row) => ({ ...row, histogram: undefined }));
-  assert.equal(latencySpans(timeline).length, 360);
+  assert.equal(latencyBins(timeline).length, 360);
   const half = thousandAnHour(360).map((row) => (row.second < 180 ? row : { ...row, histogram: null }));
-  assert.equal(latencySpans(half).length, 360);
+  assert.equal(latencyBins(half).length, 360);
 });
 
 test('a short run keeps at least six spans', () => {
   const timeline = Array.from({ length: 20 }, (_, second) => answered(second, second % 2 === 0 ? [5] : []));
-  const told = latencySpans(timeline).map(({ span }) => span);
+  const told = latencyBins(timeline).map(({ span }) => span);
   assert.deepEqual(
     told,
     Array.from({ length: 10 }, () => 2),
@@ -96,13 +96,13 @@ test('a second is idle if nothing was due or waiting; any other second without a
   const values = [[1, 2], [], [], [3, 4], []];
   const due = [2, 0, 2, 0, 0];
   const timeline = values.map((own, second) => ({ ...answered(second, own), due: due[second] }));
-  const found = latencySpans(timeline).map(({ idle }) => idle);
+  const found = latencyBins(timeline).map(({ idle }) => idle);
   assert.deepEqual(found, [false, true, false, false, true]);
   const closed = timeline.map((row) => ({ ...row, due: undefined }));
-  assert.ok(latencySpans(closed).every(({ idle }) => !idle));
+  assert.ok(latencyBins(closed).every(({ idle }) => !idle));
 });
 
 test('accepts an empty timeline', () => {
-  assert.deepEqual(latencySpans([]), []);
-  assert.equal(latencySpans([answered(0, [])])[0].p50, null);
+  assert.deepEqual(latencyBins([]), []);
+  assert.equal(latencyBins([answered(0, [])])[0].p50, null);
 });

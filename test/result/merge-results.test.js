@@ -38,7 +38,7 @@ function comparable({ load: { threads, ...load }, ...result }) {
 /** @param {Result} merged @param {Result} whole */
 function assertSame(merged, whole) {
   assert.deepEqual(comparable(merged), comparable(whole));
-  assert.deepEqual(checkResult(merged, { eachSecond: true }), []);
+  assert.deepEqual(checkResult(merged, { isFile: true }), []);
   for (const spread of /** @type {const} */ (['lagMs', 'readLateMs', 'ownResponseMs'])) {
     assert.deepEqual(merged.measurement.observed?.[spread], whole.measurement.observed?.[spread]);
   }
@@ -204,7 +204,7 @@ function withLoad(part, changes) {
   return { ...part, load, plan: { ...part.plan, load } };
 }
 
-describe('rejects to merge', () => {
+describe('refuses to merge', () => {
   const whole = syntheticRun({ load: LOAD });
   const names = ['a.json', 'b.json', 'c.json', 'd.json'];
   const other = (/** @type {Partial<LoadPlan>} */ load) =>
@@ -276,7 +276,7 @@ describe('rejects to merge', () => {
     [
       ([a, b, c]) => [a, { ...b, unfinished: true }, c],
       'interrupted_part',
-      /^b\.json, part 1 of 3, was written before it ended/,
+      /^b\.json, part 1 of 3, was written before its run ended/,
     ],
     [
       () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),

@@ -36,7 +36,7 @@ const TABLE = /** @type {const} */ ([
     90_000,
   ],
   [
-    'a stall of 10 s, then 20/s: late, but as many as were asked',
+    'a stall of 10 s, then 20/s: late, but at the offered rate',
     { last: 70_000, after: 200, mean: 10_000, succeeded: [...Array(10).fill(0), ...Array(60).fill(20)] },
     {},
     60_000,
@@ -48,7 +48,7 @@ const TABLE = /** @type {const} */ ([
     12_800,
   ],
   [
-    '10,000/s, each response after 1 ms, in seconds that differ by pauses',
+    '10,000/s, each response after 1 ms, with a few more or fewer per second',
     {
       ...{ last: 10_001, after: 10, mean: 1 },
       succeeded: [9985, 10_004, 9996, 10_003, 10_002, 9999, 10_001, 9998, 10_003, 9999, 10],
@@ -56,7 +56,7 @@ const TABLE = /** @type {const} */ ([
     { windowMs: 10_000 },
     10_000,
   ],
-  ['two requests of a thousand a second', { last: 5, after: 2, mean: 0, succeeded: [2] }, { windowMs: 2 }, 5],
+  ['two requests at 1,000/s', { last: 5, after: 2, mean: 0, succeeded: [2] }, { windowMs: 2 }, 5],
   ['requests still waiting at the end', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
   [
     'a closed loop, until its last success',

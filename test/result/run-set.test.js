@@ -66,7 +66,7 @@ describe('is rejected:', () => {
   }
 });
 
-describe('whose summary differs from its runs', () => {
+describe('a run set whose summary differs from its runs', () => {
   const good = createRunSet('base', runs());
   const p99 = good.summary.metrics.findIndex(({ key }) => key === 'p99');
   const withMetric = (/** @type {Record<string, unknown>} */ changes) => ({
@@ -88,7 +88,7 @@ describe('whose summary differs from its runs', () => {
     ],
   ];
   for (const [why, value, message] of TABLE) {
-    test(`${why}, is rejected`, () => {
+    test(`is rejected: ${why}`, () => {
       assert.throws(
         () => validateRunSet(value, 'set.json'),
         refusal('inconsistent_run_set', /^set\.json does not add up: /, message),
@@ -96,14 +96,14 @@ describe('whose summary differs from its runs', () => {
     });
   }
 
-  test('because another version has different metrics, is accepted', () => {
+  test('is accepted if another version has different metrics', () => {
     const [first, ...others] = good.summary.metrics;
     const metrics = [...others, { ...first, key: 'p75', label: 'p75' }];
     const runSet = { ...good, summary: { ...good.summary, metrics } };
     assert.equal(validateRunSet(runSet), runSet);
   });
 
-  test('only after a JSON round trip, is accepted', () => {
+  test('is accepted after a JSON round trip', () => {
     const read = JSON.parse(JSON.stringify(good));
     assert.equal(validateRunSet(read), read);
   });

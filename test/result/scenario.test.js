@@ -78,7 +78,7 @@ describe('rows', () => {
     }
   });
 
-  test('of a mix of one operation are only the whole', () => {
+  test('of a mix of one operation cover only the whole', () => {
     const { rows } = scenarioOf({ a: [stagedRun(1, 0)], b: [stagedRun(1, 1)] });
     assert.deepEqual([...new Set(rows.map(({ operation }) => operation))], [null]);
   });
@@ -208,7 +208,7 @@ describe('over runs', () => {
     assert.deepEqual(overRuns?.perSecond.values, [10, 10, 10, 10]);
   });
 
-  test('there is no spread of a single run', () => {
+  test('a single run has no spread', () => {
     const scenario = scenarioOf({ a: [mixedRun(1, 0)], b: [mixedRun(1, 1)] });
     assert.equal(rowOf(scenario, { target: 'a' }).overRuns, null);
   });

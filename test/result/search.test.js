@@ -20,12 +20,12 @@ async function searchThatGoesOn() {
 /** @type {[string, unknown, NonNullable<Search['failure']>][]} */
 const ERRORS = [
   [
-    'an error for people, with its remedy',
+    'a PkiLoadError, with its remedy',
     targetError('target_gone', 'It is gone.', 'Start it.'),
     { code: 'target_gone', text: 'It is gone. Start it.' },
   ],
   [
-    'another, which may hold all',
+    'any other error, whose message may contain secrets',
     new Error('s3cret'),
     { code: 'internal_error', text: 'An internal error.' },
   ],
@@ -47,7 +47,7 @@ test('rejects an end that contradicts the failure', async () => {
   const { failure, ...without } = broken;
   const whole = await sampleSearch({});
   for (const one of [without, { ...whole, failure }])
-    assert.throws(() => validateSearch(one), /its end and its failure contradict each other/);
+    assert.throws(() => validateSearch(one), /its why and its failure contradict each other/);
   assert.throws(
     () => validateSearch({ ...whole, why: 'broken off', failure }),
     /cut short, but has an answer/,

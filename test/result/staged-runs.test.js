@@ -200,14 +200,19 @@ describe('a requirement on an operation or a stage is judged on its scope alone:
       { 'p50<100ms': 'met', 'burst: p50<100ms': 'not met' },
     ],
     [
-      'errors of it',
+      'errors in one stage',
       good(inHold, failed),
       { 'hold: errors<10%': 'not met', 'ramp: errors<10%': 'met' },
       /360 of/,
     ],
     ['occasional errors', good(nowAndThen, failed), { 'hold: rate>=60/s': 'not met' }],
     ['the full level is offered', NO_TROUBLE, { 'hold: rate>=60/s': 'met' }, /60\/s\) succeeded/],
-    ['but no more', NO_TROUBLE, { 'hold: rate>=61/s': 'not met' }, /The rate is 60\/s/],
+    [
+      'more than the full level is not offered',
+      NO_TROUBLE,
+      { 'hold: rate>=61/s': 'not met' },
+      /The rate is 60\/s/,
+    ],
     ['a ramp', NO_TROUBLE, { 'ramp: rate>=20/s': 'met' }, /30\/s on average\) succeeded/],
     ['rates of operations', NO_TROUBLE, OF_OPERATIONS],
   ];
@@ -239,10 +244,10 @@ describe('a requirement on an operation or a stage is judged on its scope alone:
 
   /** @type {[string, number, number, number, number, string][]} what, seconds of a ramp, seconds of a hold, its level, arrivals and verdict */
   const SHORT = [
-    ['1 arrival where 1.95 are due: half of its level', 0.3, 6.5, 0.3, 1, 'not proven'],
-    ['59 where 59.7 are due: below it by more than a hundredth', 0.5, 59.7, 1, 59, 'not proven'],
-    ['60 where 60 are due', 0.5, 60, 1, 60, 'met'],
-    ['200 where 200.7 are due', 0.5, 200.7, 1, 200, 'met'],
+    ['with 1 of 1.95 due arrivals: half its level', 0.3, 6.5, 0.3, 1, 'not proven'],
+    ['with 59 of 59.7: more than 1 % below it', 0.5, 59.7, 1, 59, 'not proven'],
+    ['with 60 of 60', 0.5, 60, 1, 60, 'met'],
+    ['with 200 of 200.7', 0.5, 200.7, 1, 200, 'met'],
   ];
   for (const [what, ramp, hold, level, arrivals, verdict] of SHORT) {
     test(`a stage that keeps its level, ${what}`, () => {
@@ -293,13 +298,13 @@ describe('steadiness is checked for each stage of constant level:', () => {
       /^valid: $/,
     ],
     [
-      'nor is one that differs from stage to stage',
+      'a latency that differs from stage to stage is no drift',
       [stage('low', [15, 20, 20]), stage('high', [15, 80, 80])],
       (ms) => (ms < 15_000 ? 5 : 25),
       /^valid: $/,
     ],
     [
-      'one that rises while the rate is held is',
+      'a latency that rises at a constant rate is a drift',
       [stage('ramp', [5, 0, 50]), stage('soak', [25, 50, 50])],
       (ms) => (ms < 5000 ? 5 : 5 + ms / 500),
       /^valid: still_changing: .* in stage soak/,

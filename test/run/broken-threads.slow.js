@@ -50,7 +50,7 @@ describe('a thread that fails in a run', { concurrency: 2 }, () => {
     });
   }
 
-  test('the live thread: the run goes on to its result', async (t) => {
+  test('the live thread: the run still completes with a result', async (t) => {
     const out = scratch(t)('r.json', '');
     const args = [...open, '--out', out, '--format', 'json'];
     const ended = await runBroken(t, 'data.terminal', 'throw new Error("injected")', args);

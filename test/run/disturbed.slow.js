@@ -37,7 +37,7 @@ describe('a process that is stopped for 3 s', { concurrency: 2 }, () => {
     });
   }
 
-  test('in a closed loop is in its longest response time', async () => {
+  test('in a closed loop shows up in the max response time', async () => {
     const cli = startCli([...OCSP, '--concurrency', '2', '--duration', '6s']);
     await cli.shows(/^1 s/m);
     cli.kill('SIGSTOP');
@@ -48,7 +48,7 @@ describe('a process that is stopped for 3 s', { concurrency: 2 }, () => {
   });
 });
 
-test('a clock that is set back an hour changes no latency', async (t) => {
+test('setting the clock back an hour changes no latency', async (t) => {
   const now = `Real.now() - (performance.now() > 2500 ? ${HOUR_MS} : 0)`;
   const module = scratch(t)(
     'step.mjs',
@@ -65,7 +65,7 @@ test('a clock that is set back an hour changes no latency', async (t) => {
   assert.ok(Number(latencyMs.response.max) < 60_000 && Number(latencyMs.response.min) >= 0);
 });
 
-describe('with little', () => {
+describe('with limited resources', () => {
   /** @param {string} shell what limits the program, `"$@"` */
   const limited = (shell) =>
     spawnSync(
@@ -74,12 +74,12 @@ describe('with little', () => {
       { encoding: 'utf8', timeout: 120_000 },
     );
 
-  test('of its cores, one, each request is sent', { skip: process.platform !== 'linux' }, () => {
+  test('on one core, every request is sent', { skip: process.platform !== 'linux' }, () => {
     const { totals } = judged(limited('taskset -c 0 "$@" --rate 50/s --duration 2s').stdout);
     assert.equal(totals.planned, 100);
   });
 
-  test('open files, the requests that found none are failures of this machine', () => {
+  test('without enough file descriptors, requests fail as too_many_open_files', () => {
     const { stdout, status } = limited('ulimit -n 150; "$@" --concurrency 200 --duration 2s');
     const { outcomes, measurement } = rightResult(stdout);
     assert.ok(outcomes.too_many_open_files > 0, JSON.stringify(outcomes));
@@ -87,7 +87,9 @@ describe('with little', () => {
   });
 
   for (const megabytes of [100, 200]) {
-    test(`memory, ${megabytes} MB: a correct result or none`, { skip: process.platform !== 'linux' }, (t) => {
+    test(`with ${megabytes} MB of memory, there is a correct result or none`, {
+      skip: process.platform !== 'linux',
+    }, (t) => {
       const out = scratch(t)('r.json');
       const shell = `ulimit -c 0; prlimit --data=${megabytes}000000 "$@" --rate 50/s --duration 2s --out ${out}`;
       const { status, signal, stdout } = limited(shell);

@@ -141,7 +141,7 @@ const FAULTS = [
 ];
 
 for (const [which, command] of ['issue', 'ocsp'].entries()) {
-  describe(`${command} with an answer that is`, () => {
+  describe(`the outcome of ${command} for the target behaviour`, () => {
     for (const [behaviour, changes, ...outcomes] of FAULTS) {
       const outcome = outcomes[which];
       if (outcome === null) continue;

@@ -38,10 +38,10 @@ function assertAbout(ms, wanted) {
   assert.ok(ms !== null && ms >= 0.95 * wanted && ms <= 1.3 * wanted, `${ms} ms instead of ${wanted} ms`);
 }
 
-describe('a freeze of 500 ms in every 2.5 s', { concurrency: 3 }, () => {
+describe('a freeze of 500 ms every 2.5 s', { concurrency: 3 }, () => {
   const open = ['--rate', '50/s', '--duration', FOUR_PERIODS];
 
-  test('open loop, connections for all: the wait is service time', async (t) => {
+  test('open loop, enough connections: the wait is in the service time', async (t) => {
     const { args, target } = await frozen(t);
     const result = await measure([...args, ...open, '--concurrency', '100']);
     const { response, service, sendLag } = result.latencyMs;
@@ -56,7 +56,7 @@ describe('a freeze of 500 ms in every 2.5 s', { concurrency: 3 }, () => {
     assert.ok(Number(sendLag.p95) < 187, `send lag ${sendLag.p95}`);
   });
 
-  test('open loop, five connections: the wait is in front of them, and still counted', async (t) => {
+  test('open loop, five connections: the wait is in the send lag and the response time', async (t) => {
     const { args } = await frozen(t);
     const result = await measure([...args, ...open, '--concurrency', '5']);
     const { response, service, sendLag } = result.latencyMs;
@@ -68,7 +68,7 @@ describe('a freeze of 500 ms in every 2.5 s', { concurrency: 3 }, () => {
     assert.equal(result.totals.neverSent, 0);
   });
 
-  test('closed loop: it hardly shows, and the report says so', async (t) => {
+  test('closed loop: the freeze hardly shows, and the report notes that', async (t) => {
     const { args } = await frozen(t);
     const { stdout } = await runCli([...args, '--concurrency', '2', '--duration', '3s', '--quiet']);
     assert.match(stdout, /A closed loop hides waiting/);

@@ -38,7 +38,7 @@ test('events come in order: notices, start, intervals, the result that is also r
   assert.doesNotMatch(JSON.stringify([events, result]), new RegExp(server.token));
 });
 
-test('runs side by side do not mix', async () => {
+test('concurrent runs do not interfere with each other', async () => {
   const plans = [
     await planOf('issue', { requests: 15, rate: '30/s', seed: 1 }),
     await planOf('ocsp', { requests: 25, concurrency: 3, seed: 2 }),
@@ -93,7 +93,7 @@ for (const [operation, passed, success] of /** @type {const} */ ([
   // One more: the certificate that it asks about.
   ['ocsp', 6, 'good'],
 ])) {
-  test(`${operation} on a target that fails halfway: every arrival is accounted for, by what happened`, async (t) => {
+  test(`${operation} on a target that fails halfway: every arrival has an outcome`, async (t) => {
     const proxy = await startFaultProxy(server.url, { passed });
     t.after(proxy.close);
     proxy.inject('close-in-body');
@@ -104,7 +104,7 @@ for (const [operation, passed, success] of /** @type {const} */ ([
   });
 }
 
-test('a cold start leaves out the warm-up, which has a server in a thread of its own, and says so in the plan', async () => {
+test('a cold start skips the warm-up and its server thread, and the plan records it', async () => {
   let threads = 0;
   const onWorker = () => threads++;
   process.on('worker', onWorker);
@@ -124,7 +124,7 @@ test('a cold start leaves out the warm-up, which has a server in a thread of its
 });
 
 describe('signals', () => {
-  test('aborted before: nothing is asked', async () => {
+  test('aborted before the run: nothing is sent', async () => {
     const target = await startTarget({ behaviour: 'ok' });
     try {
       const plan = await createPlan('issue', { url: target.url });
@@ -136,7 +136,7 @@ describe('signals', () => {
     }
   });
 
-  test('aborted in between: what was measured is the result', async () => {
+  test('aborted during the run: the result covers the requests so far', async () => {
     const stop = new AbortController();
     const plan = await planOf('ocsp', { rate: '50/s', duration: '10m' });
     const result = await runChecked(plan, {
@@ -149,7 +149,7 @@ describe('signals', () => {
     assert.equal(result.totals.planned, 30_000);
   });
 
-  test('listeners are taken off again', async () => {
+  test('listeners are removed', async () => {
     const stop = new AbortController();
     let listeners = 0;
     const { addEventListener, removeEventListener } = AbortSignal.prototype;

@@ -61,7 +61,7 @@ for (const key of ['rsa', 'ec']) {
       assert.deepEqual(result.outcomes, { good: 5 });
     });
 
-    test('another status than expected is named, and is no success', async () => {
+    test('an unexpected status has its own outcome and is not a success', async () => {
       const revoked = await ask(certs.revoked);
       assert.deepEqual(revoked.outcomes, { status_revoked: 5 });
       assert.equal(revoked.totals.failed, 5);
@@ -72,7 +72,7 @@ for (const key of ['rsa', 'ec']) {
     /** @type {[string, () => Parameters<TestCa['listen']>[0], string][]} */
     const ODD = [
       ['a broken signature', () => ({ args: ['-badsig', '-ndays', '1'] }), 'bad_signature'],
-      ['a stranger who signs', () => ({ signer: stranger.ca }), 'responder_not_authorized'],
+      ['a signature by another CA', () => ({ signer: stranger.ca }), 'responder_not_authorized'],
       ['a delegate without OCSPSigning', () => ({ signer: plain }), 'responder_not_authorized'],
       ['a delegate', () => ({ signer: delegate }), 'good'],
       [

@@ -47,7 +47,7 @@ async function runThroughOutage(args, { die, comeBack, env }) {
 }
 
 describe('a target that dies and comes back', { concurrency: 2 }, () => {
-  test('open loop, two threads: every arrival of the outage is there, as a failure', async (t) => {
+  test('open loop, two threads: every arrival during the outage counts as a failure', async (t) => {
     const { args, response } = cannedOcsp(t);
     const target = await startTarget({ behaviour: 'ok', body: response });
     t.after(() => target.stop());
@@ -59,7 +59,7 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
     assert.ok(totals.failed >= 60 && totals.succeeded >= 50, JSON.stringify(outcomes));
   });
 
-  test('closed loop: slots rest between attempts, so the outage is not a storm of failures', async (t) => {
+  test('closed loop: slots back off, so the outage does not cause a flood of failures', async (t) => {
     const { args, response } = cannedOcsp(t);
     const target = await startTarget({ behaviour: 'ok', body: response });
     t.after(() => target.stop());
@@ -68,7 +68,7 @@ describe('a target that dies and comes back', { concurrency: 2 }, () => {
     assert.ok(totals.failed >= 4 && totals.failed < 500, `${totals.failed} failures`);
   });
 
-  test('issue on the embedded server, overflow dropped', async (t) => {
+  test('issue on the embedded server, with --overflow drop', async (t) => {
     let server = await startDevServer({ caKeyType: 'ec' });
     const { token, url } = server;
     t.after(() => server.stop());

@@ -49,10 +49,10 @@ async function runAndSearch(t, args, env) {
   return { ...ended, kept: readFileSync(files.keep, 'utf8') };
 }
 
-describe('nothing secret comes out', { concurrency: 3 }, () => {
+describe('no output contains a secret', { concurrency: 3 }, () => {
   for (const which of [0, 1]) {
     for (const command of ['issue', 'ocsp']) {
-      test(`of a run that goes well: ${command} with token ${which + 1}`, async (t) => {
+      test(`after a successful run: ${command} with token ${which + 1}`, async (t) => {
         const { url, token } = servers[which];
         const env = { VAULT_ADDR: url, VAULT_TOKEN: token, VAULT_PKI_LOAD_DEBUG: '1' };
         const { stdout, kept } = await runAndSearch(t, [command, ...EC, '--requests', '20'], env);
@@ -66,8 +66,8 @@ describe('nothing secret comes out', { concurrency: 3 }, () => {
   const issued = Buffer.from(
     JSON.stringify({ data: { certificate: TEXT, issuing_ca: TEXT, private_key: KEY, serial_number: TEXT } }),
   );
-  /** @type {[string, Behaviour][]} what every answer is */
-  const ANSWERS = [
+  /** @type {[string, Behaviour][]} what every response is */
+  const RESPONSES = [
     ...[200, 403, 503].map(
       (status) =>
         /** @type {[string, Behaviour]} */ ([
@@ -75,21 +75,21 @@ describe('nothing secret comes out', { concurrency: 3 }, () => {
           ({ res }) => res.writeHead(status, `${TOKEN}`, { 'x-token': TOKEN, warning: TOKEN }).end(body),
         ]),
     ),
-    ['a certificate that is none', ({ res }) => res.writeHead(200).end(issued)],
-    ['secrets that are no JSON', ({ res }) => res.writeHead(200).end(TEXT)],
+    ['an invalid certificate', ({ res }) => res.writeHead(200).end(issued)],
+    ['secrets that are not JSON', ({ res }) => res.writeHead(200).end(TEXT)],
     ['a redirect', ({ res }) => res.writeHead(307, { location: `http://x/${TOKEN}` }).end(TEXT)],
-    ['no HTTP', ({ socket }) => void socket.end(`${TOKEN} ${KEY}\r\n\r\n`)],
+    ['not HTTP', ({ socket }) => void socket.end(`${TOKEN} ${KEY}\r\n\r\n`)],
     ['a bad header', ({ socket }) => void socket.end(`HTTP/1.1 200 OK\r\nX ${TOKEN}\r\n${KEY}\r\n\r\n`)],
   ];
-  for (const [what, behaviour] of ANSWERS) {
+  for (const [what, behaviour] of RESPONSES) {
     /** @type {[string, (req: IncomingMessage) => boolean][]} */
     const AIMS = [
       ['under load', (req) => /\/issue\//.test(req.url ?? '')],
-      ['to the look-up of the token', (req) => /lookup-self/.test(req.url ?? '')],
-      ['to the first question', (req) => /sys\/health/.test(req.url ?? '')],
+      ['to the token lookup', (req) => /lookup-self/.test(req.url ?? '')],
+      ['to the first request', (req) => /sys\/health/.test(req.url ?? '')],
     ];
     for (const [where, aim] of AIMS) {
-      test(`of an answer ${where} that is ${what}`, async (t) => {
+      test(`after a response ${where} that is ${what}`, async (t) => {
         const proxy = await startFaultProxy(servers[0].url);
         t.after(proxy.close);
         proxy.aim(aim);
@@ -107,7 +107,7 @@ describe('nothing secret comes out', { concurrency: 3 }, () => {
   const MODES = [{}, { VAULT_PKI_LOAD_DEBUG: '1' }];
   for (const debug of MODES) {
     for (const when of ['awaited', 'uncaught']) {
-      test(`of an internal error, ${when}, ${'VAULT_PKI_LOAD_DEBUG' in debug ? 'for debugging' : 'plain'}`, async (t) => {
+      test(`after an internal error, ${when}, ${'VAULT_PKI_LOAD_DEBUG' in debug ? 'with' : 'without'} a stack trace`, async (t) => {
         const { url, token } = servers[1];
         const text = JSON.stringify(`${TEXT} and ${token}`);
         const broken = `globalThis.JSON.stringify = () => { throw new Error(${text}); };`;

@@ -29,7 +29,7 @@ async function spyOn(t, args) {
 
 describe('shards', { concurrency: 2 }, () => {
   for (const arrivals of ['constant', 'poisson']) {
-    test(`two ask for what one asks for, each once: ${arrivals} arrivals`, async (t) => {
+    test(`two together send the same requests as one, each once: ${arrivals} arrivals`, async (t) => {
       const load = ['--rate', '50/s', '--duration', '1.5s', '--warmup', '500ms', '--arrivals', arrivals];
       const args = ['issue', ...EC, ...NAMES, ...load, '--seed', '7', '--threads'];
       const [one, two] = await Promise.all([spyOn(t, [...args, '1']), spyOn(t, [...args, '2'])]);
@@ -52,7 +52,7 @@ describe('shards', { concurrency: 2 }, () => {
     });
   }
 
-  test('another seed asks for other random names', async (t) => {
+  test('a different seed requests different random names', async (t) => {
     const args = ['issue', ...EC, ...NAMES, '--requests', '5', '--rate', '50/s', '--seed'];
     const [one, other] = await Promise.all([spyOn(t, [...args, '7']), spyOn(t, [...args, '8'])]);
     assert.equal(one.bodies.length, 5);

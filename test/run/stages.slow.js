@@ -115,7 +115,7 @@ describe('arrivals in stages, as the target saw them, follow the closed form:', 
   }
 });
 
-test('requests in flight, as the target answered them, follow the stages', async () => {
+test('requests in flight, as the target saw them, follow the stages', async () => {
   const stages = [
     stage('ramp', 'ramp', { from: 1, to: 8, duration: 2 }, 'concurrency'),
     stage('hold', 'hold', { concurrency: 4, duration: 1 }, 'concurrency'),
@@ -179,7 +179,7 @@ test('weights: over 10,000 requests each share is within 3 sigma, and the operat
   assert.equal(seen.filter(({ path }) => path === '/read').length, read.totals.sent);
 });
 
-test('interrupted in the middle of a stage, what was not sent is told where it was due', async () => {
+test('after an interruption, unsent requests count in the stage in which they were due', async () => {
   const stages = [
     stage('one', 'hold', { rate: 50, duration: 1 }, 'rate'),
     stage('two', 'hold', { rate: 50, duration: 60 }, 'rate'),

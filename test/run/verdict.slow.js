@@ -41,7 +41,7 @@ function codes({ measurement }) {
   return measurement.reasons.map(({ code }) => code);
 }
 
-describe('what a run says of its own measurement', { concurrency: 1 }, () => {
+describe('the verdict of a run on its own measurement', { concurrency: 1 }, () => {
   test('connections that the target closes are counted as setup in the latency', async (t) => {
     const subject = await target(t, { headers: { Connection: 'close' } });
     const result = await runHere('ocsp', { ...subject, rate: 100, duration: '2s' });
@@ -50,7 +50,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     assert.ok(setups > 180 && setups <= 200, `${setups} of 200`);
   });
 
-  test('with more than the target can take, the backlog grows', async (t) => {
+  test('with more load than the target can handle, the backlog grows', async (t) => {
     const subject = await target(t, { delayMs: 20, queue: true });
     const result = await runHere('ocsp', { ...subject, rate: 100, duration: '3s', concurrency: 1 });
     assert.equal(result.totals.neverSent, 0, 'it was worked off in the end');
@@ -59,14 +59,14 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     assert.ok(Number(result.measurement.observed?.backlogShare) > 0.8);
   });
 
-  test('so it does where all of it waits inside the target', async (t) => {
+  test('a backlog that waits entirely inside the target grows, too', async (t) => {
     const subject = await target(t, { delayMs: 20, queue: true });
     const result = await runHere('ocsp', { ...subject, rate: 100, duration: '3s', concurrency: 400 });
     assert.ok(codes(result).includes('backlog_growing'), codes(result).join());
     assert.equal(result.measurement.observed?.backlogShare, 0, 'nobody waited for a connection');
   });
 
-  test('with many times what it can take, most is never sent', async (t) => {
+  test('with many times what the target can handle, most requests are never sent', async (t) => {
     const subject = await target(t, { delayMs: 10, queue: true });
     const options = { ...subject, rate: 2000, duration: '1s', concurrency: 1, timeout: '500ms' };
     const result = await runHere('ocsp', options);
@@ -74,7 +74,7 @@ describe('what a run says of its own measurement', { concurrency: 1 }, () => {
     assert.ok(codes(result).includes('backlog_growing'));
   });
 
-  test('what was observed by two threads is in the result', async (t) => {
+  test('the result has the observations of both threads', async (t) => {
     const subject = await target(t, { delayMs: 5 });
     const result = await runHere('ocsp', {
       ...subject,

@@ -36,7 +36,7 @@ const each = (/** @type {number} */ length, /** @type {(i: number) => number} */
 
 /** @type {[string, number[], number, boolean][]} sentence, values, least change, drifts */
 const TABLE = [
-  ['nothing', [], 0, false],
+  ['an empty series', [], 0, false],
   ['seven rising seconds: too few', each(7, (i) => i + 1), 0, false],
   ['eight seconds that rise throughout', each(8, (i) => 1 + i / 8), 0, true],
   ['a rise of a fifth over the whole', each(60, (i) => 1 + (0.2 * i) / 59), 0, false],
@@ -52,7 +52,7 @@ const TABLE = [
 
 describe('a drift', () => {
   for (const [sentence, values, least, drifts] of TABLE) {
-    test(`${drifts ? 'is' : 'is not'}: ${sentence}`, () => {
+    test(`${drifts ? 'is found' : 'is not found'} in ${sentence}`, () => {
       assert.equal(findDrift(values, least) !== null, drifts);
     });
   }

@@ -9,7 +9,7 @@ import { readEnvironment } from '../../vault/environment.js';
 import { findAccurateRate } from './accurate-rate.js';
 import { readCalibrationOptions } from './calibrate-options.js';
 import { measure, measureDelays, measureLateness, measurePeak, toMicros } from './measure.js';
-import { summarise } from './report.js';
+import { summarize } from './report.js';
 import { startCalibrationTarget } from './target.js';
 
 /** @import { Operation } from '../../operations/index.js' */
@@ -57,7 +57,7 @@ export async function calibrate(given = {}, { signal, onEvent = () => {} } = {})
       startedAt,
       durationSeconds: toMicros((performance.now() - startedMs) / 1000),
       ...figures,
-      summary: summarise(figures),
+      summary: summarize(figures),
     };
   } catch (error) {
     if (!signal?.aborted) throw await target.causeOf(error);

@@ -86,7 +86,7 @@ const applying = (texts) => texts.filter((text) => text !== false);
 const duration = (ms) => (ms === null ? 'an unknown time' : formatDuration(Math.max(0, ms)));
 
 /** @param {Figures} figures @returns sentences */
-export const summarise = (figures) => ({
+export const summarize = (figures) => ({
   ...{ text: textOf(figures), limits: limitsOf(figures), remedies: remediesOf(figures) },
 });
 

@@ -9,8 +9,8 @@ import {
   histogramOf,
   judgeDelay,
   judgeMeasurement,
-  measured,
   upperSinceResponse,
+  withResponse,
 } from '../../result/propagation/judge-delays.js';
 /** @import { Measured } from '../../result/propagation/judge-delays.js' */
 /** @import { DelayBlock, Propagation, PropagationNode } from '../../result/propagation/propagation-schema.js' */
@@ -30,7 +30,7 @@ import {
 /** @param {Findings} findings @returns {Propagation} */
 export function conclude({ plan, found, watched, lag, rows: findings, startedAt, ...facts }) {
   const rows = findings.map((row) => ({ ...row, outcome: outcomeOf(row) }));
-  const whole = delaysEverywhere(rows);
+  const delays = delaysEverywhere(rows);
   const nodes = found.nodes.map((node, i) => concludeNode({ ...node, ...watched[i] }, i, findings));
   const { target, role, certificates, concurrency, pauseMs, pollMs, giveUpMs, timeoutMs, seed } = plan;
   const { mount, url } = target;
@@ -47,7 +47,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
     crl: found.crl,
     certificates: { planned: certificates, begun: rows.length, outcomes: countOutcomes(rows) },
     revokeMs: latencyOf(rows.flatMap(({ revokeMs }) => revokeMs ?? [])),
-    everywhere: delayOf(whole),
+    everywhere: delayOf(delays),
     nodes,
     pollLagMs: { count: lag.totalCount, min, p50, p99, max },
     rows: rows.map(({ certificate, outcome, failure, revokeMs, nodes: byNode }) => ({
@@ -55,7 +55,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       ...(failure === undefined ? {} : { failure }),
       ...{ revokeMs, nodes: byNode },
     })),
-    requirements: plan.requirements.map((req) => judgeDelay(req, { whole, rows, lagMs: max ?? 0, isValid })),
+    requirements: plan.requirements.map((req) => judgeDelay(req, { delays, rows, lagMs: max ?? 0, isValid })),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };
@@ -83,7 +83,7 @@ function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number
   return {
     ...facts,
     outcomes: countOutcomes(ofNode),
-    delay: delayOf(ofNode.flatMap(({ interval, revokeMs }) => measured(interval, revokeMs))),
+    delay: delayOf(ofNode.flatMap(({ interval, revokeMs }) => withResponse(interval, revokeMs))),
     asked: { looks: total(Object.values(answers)) - sent, polls: sent, ...others },
     answers: { ...answers },
   };

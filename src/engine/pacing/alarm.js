@@ -4,7 +4,7 @@
  * flight spins on `setImmediate`, which still serves sockets. Longer spinning would use up the thread's time
  * slice. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor spins.
  */
-import { LONGEST_TIMER_MS } from '../clock.js';
+import { MAX_TIMER_MS } from '../clock.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */
@@ -20,7 +20,7 @@ const THREAD_BELOW_GAP_MS = 10;
 /** An exact wait spins for this long at its end, as timers are less exact. */
 const SPIN_FROM_MS = 1.6;
 /** A longer turn of the event loop means that this thread was descheduled or collected garbage. */
-const LONGEST_EMPTY_TURN_MS = 0.05;
+const MAX_EMPTY_TURN_MS = 0.05;
 /** A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. */
 const WAKE_EARLY_MS = 0.3;
 /** Clocks of two threads may differ by this much: an alarm called this early checks again at once. */
@@ -34,7 +34,7 @@ const TIMER_FROM_MS = 2;
 const SPIN_AT_ONCE_MS = 0.05;
 /** Stops polling a clock that does not advance, e.g. in tests. */
 const MAX_READINGS = 500;
-/** Atomic loads to wait between clock readings, which may allocate: they take 5 us, or 0.5 us near the end. */
+/** Atomic loads that pass the time between clock readings, which may allocate: 5 us, or 0.5 us near the end. */
 const PAUSE_LOADS = 1000;
 const LAST_PAUSE_LOADS = 50;
 const LAST_PAUSES_MS = 0.03;
@@ -77,7 +77,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
   }
   /** @param {number} ms */
   function startTimer(ms) {
-    timer = setTimeout(onTimer, Math.min(ms, LONGEST_TIMER_MS));
+    timer = setTimeout(onTimer, Math.min(ms, MAX_TIMER_MS));
   }
   function onTimer() {
     timer = undefined;
@@ -86,7 +86,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
   function onImmediate() {
     isSpinning = false;
     const turn = clock() - turnFrom;
-    if (turn < LONGEST_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
+    if (turn < MAX_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
     if (timer !== undefined || at === Number.POSITIVE_INFINITY) return;
     if (isIdle()) {
       const ms = at - clock() - WAKE_EARLY_MS;
@@ -103,7 +103,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
       const loads = at - now > LAST_PAUSES_MS ? PAUSE_LOADS : LAST_PAUSE_LOADS;
       for (let i = 0; i < loads; i++) Atomics.load(pauseOn, 0);
       now = clock();
-      if (now - before < LONGEST_EMPTY_TURN_MS) emptySpinMs += now - before;
+      if (now - before < MAX_EMPTY_TURN_MS) emptySpinMs += now - before;
     }
   }
   function check() {

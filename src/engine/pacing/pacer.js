@@ -12,14 +12,14 @@ import { createInFlight } from '../../plan/stages.js';
 /** @import { Slots } from '../slots.js' */
 /** @import { CreateAlarm } from './alarm.js' */
 
-/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals with i mod shards = shard */
+/** @typedef {ReturnType<typeof arrivalsOf>} Arrivals those with index mod shards = shard */
 
 /** How often to check whether the stage allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
 
 /**
  * @param {object} context @param {Arrivals} context.arrivals @param {Clock} context.clock
- * @param {Pick<Slots, 'free' | 'busy' | 'nextFreeSince' | 'fire'>} context.slots
+ * @param {Pick<Slots, 'free' | 'inFlight' | 'nextFreeSince' | 'fire'>} context.slots
  * @param {'queue' | 'drop'} context.overflow @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
@@ -30,26 +30,26 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
   let next = arrivals.shard;
   let measured = 0;
   /** Connections are idle because the in-flight limit is reached. */
-  let heldBack = false;
-  let ended = false;
-  let ticking = false;
+  let isHeldBack = false;
+  let hasEnded = false;
+  let isTicking = false;
 
   function end() {
-    if (ended) return;
-    ended = true;
+    if (hasEnded) return;
+    hasEnded = true;
     alarm.clear();
     onEnd();
   }
 
   /** A request that fails at once frees its slot inside `fire`; this loop then reuses the slot. */
   function tick() {
-    if (ended || ticking) return;
-    ticking = true;
+    if (hasEnded || isTicking) return;
+    isTicking = true;
     try {
       if (schedule === null) closedLoop();
       else openLoop(schedule);
     } finally {
-      ticking = false;
+      isTicking = false;
     }
   }
 
@@ -80,17 +80,17 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
       const now = clock();
       if (now < 0) return alarm.set(0);
       if (now >= stopAtMs || measured === requests) return end();
-      if (inFlight !== null && slots.busy >= inFlight.at(now)) {
-        heldBack = true;
+      if (inFlight !== null && slots.inFlight >= inFlight.at(now)) {
+        isHeldBack = true;
         return alarm.set(Math.min(stopAtMs, now + CHECK_STAGE_MS));
       }
-      const intended = Math.max(heldBack ? now : slots.nextFreeSince, 0);
+      const intended = Math.max(isHeldBack ? now : slots.nextFreeSince, 0);
       if (intended >= arrivals.warmupMs) measured++;
       const index = next;
       next += shards;
       slots.fire(index, intended);
     }
-    heldBack = false;
+    isHeldBack = false;
     if (measured === requests || clock() >= stopAtMs) return end();
     alarm.set(stopAtMs);
   }
@@ -100,7 +100,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
     tick,
     /** Hands out no more requests. */
     stop: end,
-    ended: () => ended,
+    hasEnded: () => hasEnded,
     /** The first index neither handed out nor dropped. */
     get next() {
       return next;

@@ -16,7 +16,7 @@ import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js'
 
 /**
  * Rounds of the warm-up, each with its own recorder and classifiers: V8 discards code compiled for a single
- * closure (see ../warm-up.js), and a classifier may cache its last verdict.
+ * closure (see ../warm-up.js), and a classifier may cache its last classification.
  */
 const ROUNDS = 40;
 const SAMPLES = 150;
@@ -24,7 +24,8 @@ const SAMPLES = 150;
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
 const IGNORE = [() => {}, () => {}, () => {}];
-const NO_RESPONSE = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
+/** For operations without a `firstResponse`. */
+const STAND_IN_RESPONSE = Object.freeze({ status: 503, body: Buffer.from('{"errors":[]}') });
 
 /** @param {string} type @param {unknown} [value] */
 const post = (type, value) => parentPort?.postMessage({ type, value });
@@ -69,7 +70,7 @@ function report(soFar) {
 }
 
 /** Records the age of due arrivals still waiting. @param {Tail} tail */
-function recordWaiting({ endedMs: done, next, waiting, carried }) {
+function recordWaiting({ endedMs: done, next, waiting, carriedMs }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const unsent = {
@@ -82,11 +83,11 @@ function recordWaiting({ endedMs: done, next, waiting, carried }) {
     body: null,
   };
   // One reused object: there may be a million arrivals.
-  const sample = { ...unsent, operation: 0, index: 0, intended: 0, carried: 0 };
+  const sample = { ...unsent, operation: 0, index: 0, intended: 0, carriedMs: 0 };
   for (let i = 0; i < waiting; i++) {
     sample.index = next + i * shards;
     sample.intended = schedule.dueMs(sample.index);
-    sample.carried = Math.min(carried, done - sample.intended);
+    sample.carriedMs = Math.min(carriedMs, done - sample.intended);
     sample.operation = mix.memberOf(sample.index);
     recorder.record(sample);
   }
@@ -102,12 +103,12 @@ const tail = recordAll({
 recordWaiting(tail);
 for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
 const tally = recorder.finish();
-post('end', { tally, kept: keepFiles.map((keeper) => keeper?.close() ?? null) });
+post('end', { tally, kept: keepFiles.map((file) => file?.close() ?? null) });
 report({ atMs: tail.endedMs, tally, open: null });
 livePort?.close();
 
 function warmUp() {
-  const { status, body } = fixture.firstResponse ?? NO_RESPONSE;
+  const { status, body } = fixture.firstResponse ?? STAND_IN_RESPONSE;
   for (let round = 0; round < ROUNDS; round++) {
     const small = createRingMemory(SMALL_RING);
     const writer = openWriter(small);
@@ -116,7 +117,7 @@ function warmUp() {
     // One sample at a time: V8 compiles the loop that takes them only after thousands of iterations.
     const addNext = () => {
       if (added === SAMPLES) {
-        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carried: 0, dropped: [0] });
+        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carriedMs: 0, dropped: [0] });
         return;
       }
       const i = added++;
@@ -129,7 +130,7 @@ function warmUp() {
         sent,
         done,
         sendLateMs: (i % 11) / 1000,
-        carried: 0,
+        carriedMs: 0,
         readLateMs: (i % 13) / 1000,
       };
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });

@@ -1,4 +1,4 @@
-/** Sample -> histograms and counters: a Tally. The operation's `classify` judges a response. */
+/** Sample -> histograms and counters: a Tally. The operation's `classify` classifies a response. */
 import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
@@ -50,7 +50,7 @@ export function createRecorder(context) {
   const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const names = operations.map(({ name }) => name);
   const tally = createTally(names, times.length);
-  const { operations: cells, lag, readLate, displaced } = tally;
+  const { cells, lag, readLate, displaced } = tally;
   /** Seconds of several shards get merged, so each keeps its histogram. */
   const keepsHistograms = shards > 1;
   const spans = keepsHistograms ? null : createSpans();
@@ -99,33 +99,33 @@ export function createRecorder(context) {
       if (sample.intended < warmupMs) return recordWarmup(cells[sample.operation], sample);
       const stage = stageAt(sample.intended - warmupMs);
       const cell = cells[stage * operations.length + sample.operation];
-      const verdict = classifySample(sample);
-      const outcome = outcomeOf(cell, verdict);
+      const classification = classifySample(sample);
+      const outcome = outcomeOf(cell, classification);
       const { latency } = outcome;
       outcome.count++;
-      const { intended, sent, done, sendLateMs: sentLate, carried, readLateMs: late } = sample;
+      const { intended, sent, done, sendLateMs, carriedMs, readLateMs } = sample;
       recordMs(latency.response, done - intended);
-      recordMs(latency.ownResponse, done - intended - sentLate - carried - late);
+      recordMs(latency.ownResponse, done - intended - sendLateMs - carriedMs - readLateMs);
       if (sample.failure === 'never_sent') {
         cell.neverSentDue++;
         return;
       }
       recordMs(latency.service, done - sent);
-      recordMs(latency.ownService, done - sent - late);
-      recordMs(readLate, late);
+      recordMs(latency.ownService, done - sent - readLateMs);
+      recordMs(readLate, readLateMs);
       recordMs(latency.sendLag, sent - intended);
-      recordMs(lag, sentLate);
+      recordMs(lag, sendLateMs);
       displaced.second += displacedIn(1000, sample);
       displaced.tenth += displacedIn(100, sample);
-      countVerification(cell.verification, verdict);
-      if (verdict.kept !== undefined) onKept?.(sample.operation, verdict.kept);
+      countVerification(cell.verification, classification);
+      if (classification.kept !== undefined) onKept?.(sample.operation, classification.kept);
 
       const doneMs = done - warmupMs;
       closeSecondsBefore(doneMs);
-      current.add(verdict, done - intended, sent - intended);
+      current.add(classification, done - intended, sent - intended);
       increment(cell.perSecond.sent, sent - warmupMs);
-      increment(verdict.success ? cell.perSecond.succeeded : cell.perSecond.failed, doneMs);
-      if (!verdict.success) return;
+      increment(classification.success ? cell.perSecond.succeeded : cell.perSecond.failed, doneMs);
+      if (!classification.success) return;
       cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
       if (doneMs < halves[stage]) {
         cell.firstHalf.count++;
@@ -158,14 +158,14 @@ export function createRecorder(context) {
  * @param {number} stretchMs @param {Sample} sample
  * @returns {number} 0 to 1: probability that the late tool sent it in a later stretch than planned
  */
-function displacedIn(stretchMs, { intended, sent, sendLateMs: lag, carried }) {
-  const lateMs = Math.max(0, lag + carried);
+function displacedIn(stretchMs, { intended, sent, sendLateMs, carriedMs }) {
+  const lateMs = Math.max(0, sendLateMs + carriedMs);
   return sent - lateMs - intended < stretchMs ? Math.min(1, lateMs / stretchMs) : 0;
 }
 
 /** Approximate samples per batch: a sender on the same core waits until they are recorded. */
 const BATCH_SAMPLES = 20;
-const [SHORTEST_SLEEP_MS, LONGEST_SLEEP_MS] = [1, 20];
+const [MIN_SLEEP_MS, MAX_SLEEP_MS] = [1, 20];
 /** Report interval in run time; the recorder reads no clock. */
 export const REPORT_EVERY_MS = 2000;
 export const FIRST_REPORT_MS = 1000;
@@ -180,7 +180,7 @@ export const FIRST_REPORT_MS = 1000;
  * @returns {Tail} once all samples are recorded
  */
 export function recordAll({ reader, recorder, onTaken, onReport = null }) {
-  let ms = LONGEST_SLEEP_MS;
+  let ms = MAX_SLEEP_MS;
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
   for (;;) {
@@ -196,8 +196,8 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
     }
     taken += count;
     if (count > 0) continue;
-    const wantedMs = taken === 0 ? LONGEST_SLEEP_MS : (ms * BATCH_SAMPLES) / taken;
-    ms = Math.min(LONGEST_SLEEP_MS, Math.max(SHORTEST_SLEEP_MS, wantedMs));
+    const wantedMs = taken === 0 ? MAX_SLEEP_MS : (ms * BATCH_SAMPLES) / taken;
+    ms = Math.min(MAX_SLEEP_MS, Math.max(MIN_SLEEP_MS, wantedMs));
     taken = 0;
     reader.sleep(ms);
   }

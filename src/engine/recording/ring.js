@@ -11,7 +11,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} endedMs
  * @property {number} next first index neither sent nor dropped
  * @property {number} waiting number of due indexes from `next` on
- * @property {number} carried upper bound, in ms, of the wait that the tool's lateness added to each
+ * @property {number} carriedMs upper bound, in ms, of the wait that the tool's lateness added to each
  * @property {number[]} dropped in the measured phase, by cell of the tally
  */
 
@@ -102,7 +102,7 @@ export function openWriter(memory) {
     numbers[to + 7] = sample.status;
     numbers[to + 8] = sample.body === null ? NO_BODY : store(sample.body);
     numbers[to + 9] = last.at;
-    numbers[to + 10] = sample.carried;
+    numbers[to + 10] = sample.carriedMs;
     numbers[to + 11] = sample.readLateMs;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
@@ -124,7 +124,7 @@ export function openWriter(memory) {
       if (unspill() && unread() < samples) write(sample);
       else spilled.push({ ...sample, body: null });
     },
-    /** @param {number} ms all samples done before have been added */
+    /** @param {number} ms all samples done before it have been added */
     advanceWatermark(ms) {
       if (unspill()) Atomics.store(control, WATERMARK, Math.floor(ms / WATERMARK_UNIT_MS));
     },
@@ -133,9 +133,9 @@ export function openWriter(memory) {
     /** @returns {number} samples not yet taken by the reader */
     behind: () => unread() + spilled.length - spilledFrom,
     /** Call it last. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
-    end({ endedMs, next, waiting, carried, dropped }) {
+    end({ endedMs, next, waiting, carriedMs, dropped }) {
       if (!unspill()) return false;
-      tail.set([endedMs, next, waiting, carried, ...dropped]);
+      tail.set([endedMs, next, waiting, carriedMs, ...dropped]);
       Atomics.store(control, ENDED, 1);
       return true;
     },
@@ -162,7 +162,7 @@ function readSample(numbers, from, body) {
     /** How late the tool itself sent it, excluding the wait for a free connection. */
     sendLateMs: numbers[from + 5],
     /** Part of its wait for a connection caused by late sends or reads of earlier requests. */
-    carried: numbers[from + 10],
+    carriedMs: numbers[from + 10],
     /** Upper bound of the time until the tool read the response. */
     readLateMs: numbers[from + 11],
     /** Outcome if the response is missing or incomplete; null: complete. */
@@ -215,8 +215,8 @@ export function openReader(memory) {
     /** Read before `take`. @returns {Tail | null} null: the sender has not ended */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
-      const [endedMs, next, waiting, carried, ...dropped] = tail;
-      return { endedMs, next, waiting, carried, dropped };
+      const [endedMs, next, waiting, carriedMs, ...dropped] = tail;
+      return { endedMs, next, waiting, carriedMs, dropped };
     },
     /** Blocks this thread. @param {number} ms */
     sleep: (ms) => Atomics.wait(control, SLEEP, 0, ms),

@@ -76,7 +76,7 @@ export function createSecond(second) {
     second,
     isEmpty,
     response,
-    /** @param {Classification} verdict @param {number} responseMs @param {number} sendLagMs */
+    /** @param {Classification} classification @param {number} responseMs @param {number} sendLagMs */
     add({ outcome, success }, responseMs, sendLagMs) {
       recordMs(response, responseMs);
       recordMs(sendLag, sendLagMs);

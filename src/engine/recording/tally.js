@@ -29,7 +29,7 @@ import { sumArrays, total } from '../../common/sums.js';
 /**
  * @template [H=Histogram]
  * @typedef {object} Tally
- * @property {CellTally<H>[]} operations all of the first stage, then all of the next, etc.
+ * @property {CellTally<H>[]} cells all of the first stage, then all of the next, etc.
  * @property {H} lag how late the tool itself sent requests
  * @property {H} readLate upper bound of how late the tool read responses
  * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
@@ -73,26 +73,26 @@ function createCell(name, stage) {
 export function createTally(names, stages) {
   const cells = Array.from({ length: stages }, (_, stage) => names.map((name) => createCell(name, stage)));
   return {
-    operations: cells.flat(),
+    cells: cells.flat(),
     lag: createHistogram(),
     readLate: createHistogram(),
     displaced: { second: 0, tenth: 0 },
   };
 }
 
-/** @param {CellTally} cell @param {Classification} verdict @returns {OutcomeTally} */
+/** @param {CellTally} cell @param {Classification} classification @returns {OutcomeTally} */
 export function outcomeOf({ outcomes }, { outcome, success }) {
   outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
   return outcomes[outcome];
 }
 
-/** @param {CellTally['verification']} verification @param {Classification} verdict */
-export function countVerification(verification, verdict) {
-  if (verdict.outcome === 'unchecked') verification.unchecked++;
-  if (verdict.verification === null) return;
+/** @param {CellTally['verification']} verification @param {Classification} classification */
+export function countVerification(verification, { outcome, verification: result }) {
+  if (outcome === 'unchecked') verification.unchecked++;
+  if (result === null) return;
   verification.checked++;
-  if (verdict.verification === 'passed') verification.passed++;
-  else verification.failures[verdict.outcome] = (verification.failures[verdict.outcome] ?? 0) + 1;
+  if (result === 'passed') verification.passed++;
+  else verification.failures[outcome] = (verification.failures[outcome] ?? 0) + 1;
 }
 
 /** @param {number[]} counts of each second @param {number} ms negative counts as 0 */
@@ -108,7 +108,7 @@ function latencyOf(make) {
 }
 
 /** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares objects with `tally` */
-export function packTally({ operations, lag, readLate, displaced }) {
+export function packTally({ cells, lag, readLate, displaced }) {
   const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
     ...outcome,
     latency: latencyOf((series) => packHistogram(outcome.latency[series])),
@@ -118,7 +118,7 @@ export function packTally({ operations, lag, readLate, displaced }) {
     return { ...cell, outcomes: Object.fromEntries(outcomes) };
   };
   return {
-    operations: operations.map(packCell),
+    cells: cells.map(packCell),
     lag: packHistogram(lag),
     readLate: packHistogram(readLate),
     displaced: { ...displaced },
@@ -128,9 +128,7 @@ export function packTally({ operations, lag, readLate, displaced }) {
 /** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Tally} */
 export function mergeTallies(tallies) {
   return {
-    operations: tallies[0].operations.map((_, i) =>
-      mergeCells(tallies.map(({ operations }) => operations[i])),
-    ),
+    cells: tallies[0].cells.map((_, i) => mergeCells(tallies.map(({ cells }) => cells[i]))),
     lag: sumHistograms(tallies.map(({ lag }) => lag)),
     readLate: sumHistograms(tallies.map(({ readLate }) => readLate)),
     displaced: addUp(tallies.map(({ displaced }) => displaced)),

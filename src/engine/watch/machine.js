@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { total } from '../../common/sums.js';
-import { LONGEST_TIMER_MS } from '../clock.js';
+import { MAX_TIMER_MS } from '../clock.js';
 
-/** A watch begins this early: it takes up to a millisecond, which would delay the first request. */
+/** A watch begins this early: reading the counters takes up to 1 ms, which would delay the first request. */
 export const BEGIN_EARLY_MS = 5;
 
 /** @typedef {ReturnType<typeof diffReadings>} MachineEnd */
@@ -71,7 +71,7 @@ export function watchMachine(delayMs, lengthMs) {
     to ??= read();
     return to;
   };
-  const end = setTimeout(readEnd, Math.min(delayMs + (lengthMs ?? LONGEST_TIMER_MS), LONGEST_TIMER_MS));
+  const end = setTimeout(readEnd, Math.min(delayMs + (lengthMs ?? MAX_TIMER_MS), MAX_TIMER_MS));
   return () => {
     clearTimeout(begin);
     clearTimeout(end);

@@ -67,7 +67,7 @@ export function createWatch({
   sleep = (ms) => void Atomics.wait(neverWoken, 0, 0, ms),
 } = {}) {
   const gc = { count: 0, totalMs: 0, longestMs: 0 };
-  const observer = new PerformanceObserver((list) => addGarbage(list.getEntries()));
+  const observer = new PerformanceObserver((list) => addCollections(list.getEntries()));
   let from = /** @type {ReturnType<typeof read> | null} */ (null);
   let sending = {
     /** From the start of the measured phase to the end of sending. */
@@ -85,7 +85,7 @@ export function createWatch({
   const reading = watchReading({ now, idleMs, queuedMs, afterTurn: setImmediate });
 
   /** @param {PerformanceEntry[]} entries */
-  function addGarbage(entries) {
+  function addCollections(entries) {
     for (const { duration } of entries) {
       gc.count++;
       gc.totalMs += duration;
@@ -132,7 +132,7 @@ export function createWatch({
     },
     /** Nothing more is in flight. */
     end() {
-      addGarbage(observer.takeRecords());
+      addCollections(observer.takeRecords());
       return { gc, ...sending };
     },
     close() {

@@ -1,12 +1,12 @@
 /** Response times and the send lag over the time of a run. */
 import { formatCount, formatDuration, formatLatency } from '../../common/units.js';
-import { binned, latencySpans } from '../../result/latency-spans.js';
+import { latencyBins, toBins } from '../../result/latency-spans.js';
 import { between, counted, extent } from '../describe/words.js';
 import { valueAxis } from './axes.js';
 import { limitsNear } from './lines.js';
 import { endOf, momentName, timeChart } from './time-chart.js';
 
-/** @import { Bin, LatencySpan } from '../../result/latency-spans.js' */
+/** @import { Bin, LatencyBin } from '../../result/latency-spans.js' */
 /** @import { Result } from '../../result/schema.js' */
 /** @import { Setting } from './frame.js' */
 /** @import { LineStyle } from './lines.js' */
@@ -26,7 +26,7 @@ const OTHER_STYLE = 6;
 /** @param {Result} run @param {Setting} setting @returns null without a response */
 export function latencyOverTime(run, setting) {
   if (!run.timeline.some(({ max }) => max !== null)) return null;
-  const rows = latencySpans(run.timeline);
+  const rows = latencyBins(run.timeline);
   const series = seriesOf(rows);
   const values = series.flatMap(({ value }) => rows.flatMap((row) => value(row) ?? []));
   const horizontalLines = limitsNear(limitsOf(run), extent(values));
@@ -40,7 +40,7 @@ export function latencyOverTime(run, setting) {
 
 /**
  * Neighbours with the same values share a line: `p99 = max` for fewer than 100 responses.
- * @param {LatencySpan[]} rows @returns {RowSeries<LatencySpan>[]} undefined where no request was due or waiting
+ * @param {LatencyBin[]} rows @returns {RowSeries<LatencyBin>[]} undefined where no request was due or waiting
  */
 function seriesOf(rows) {
   /** @type {(typeof SERIES[number] & {name: string})[]} */
@@ -64,7 +64,7 @@ function limitsOf({ requirements }) {
   });
 }
 
-/** @param {LatencySpan[]} rows with at least one response */
+/** @param {LatencyBin[]} rows with at least one response */
 function latencySummary(rows) {
   const worst = rows.reduce((longest, row) => ((row.max ?? -1) > (longest.max ?? -1) ? row : longest));
   const silent = rows.filter(({ responses, idle }) => responses === 0 && !idle).length;
@@ -84,7 +84,7 @@ export function sendLag(run, setting) {
   const { timeline } = run;
   const values = timeline.flatMap(({ lag99 }) => lag99 ?? []);
   if (values.length === 0) return null;
-  const rows = binned(timeline);
+  const rows = toBins(timeline);
   const [{ span }] = rows;
   /** @type {RowSeries<Bin>['value']} undefined: nothing was due */
   const lagOf = ({ rows }) => {

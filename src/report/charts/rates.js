@@ -1,7 +1,7 @@
 /** Requests over the time of a run: offered, sent and succeeded; and the failed ones, stacked by outcome. */
 import { sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
-import { binned } from '../../result/latency-spans.js';
+import { toBins } from '../../result/latency-spans.js';
 import { counted, extent, perHourText, perSecondText } from '../describe/words.js';
 import { compactLabel, linearAxis } from './axes.js';
 import { momentName, timeChart } from './time-chart.js';
@@ -23,7 +23,7 @@ export function rates(run, setting) {
   if (totals.sent === 0 || timeline.length === 0) return null;
   // Below one request per second, rates are per hour, as users write them.
   const isPerHour = Math.max(totals.sent / timeline.length, load.ratePerSecond ?? 0) < 1;
-  const rows = binned(timeline);
+  const rows = toBins(timeline);
   const [{ span }] = rows;
   // Older results lack the number of requests due.
   const shown = timeline.some(({ due }) => due !== undefined) ? SERIES : SERIES.slice(0, -1);
@@ -58,7 +58,7 @@ const failedIn = ({ rows }) => total(rows.map(({ failed }) => failed));
 /** @param {Result} run @param {Setting} setting @returns null if none failed */
 export function errors(run, setting) {
   const { timeline, totals } = run;
-  const rows = binned(timeline);
+  const rows = toBins(timeline);
   const failed = total(rows.map(failedIn));
   if (failed === 0) return null;
   const [{ span }] = rows;

@@ -1,6 +1,6 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
 import { formatFigure } from '../../result/runs/figures.js';
-import { known } from '../../result/runs/run-set.js';
+import { withoutNulls } from '../../result/runs/run-set.js';
 import { between, joined } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
 import { valueAxis } from './axes.js';
@@ -23,13 +23,13 @@ const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
 export function runs({ unit, groups }, setting) {
-  const values = known(groups.flatMap((group) => group.values));
+  const values = withoutNulls(groups.flatMap((group) => group.values));
   if (values.length === 0) return null;
   const text = (/** @type {number | null} */ value) => formatFigure(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const ticks = groups.map(({ name }, i) => ({ at: rowAt(i), label: name }));
   const medians = groups.map((group) => {
-    const numbers = known(group.values);
+    const numbers = withoutNulls(group.values);
     return `${group.name} ${numbers.length === 0 ? 'no runs' : text(quantileOf(numbers, 0.5))}`.trimStart();
   });
   const summary = `Median: ${medians.join(', ')}. All runs: ${between(values, text)}.`;
@@ -67,7 +67,7 @@ export function quantileOf(values, share) {
 /** @param {Group} group @param {number} row @param {Plot} plot @param {(value: number) => string} text */
 function drawGroup(group, row, { left, right, x, y: yOf }, text) {
   const [style, y] = [`s${(row % STYLES) + 1}`, yOf(row)];
-  const values = known(group.values);
+  const values = withoutNulls(group.values);
   if (values.length === 0)
     return textAt({ x: left + 8, y: y + 4.5, text: 'no usable runs', room: right - left });
   const [low, q1, middle, q3, high] = [0, 0.25, 0.5, 0.75, 1].map((share) => x(quantileOf(values, share)));

@@ -5,7 +5,7 @@ import { METRICS, parseRequirement } from '../../plan/requirements.js';
 import { REASONS } from '../../verdict/reasons.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { verdictOn } from '../requirements/judge-figures.js';
-import { checkEqual, tryOrNull } from './check-latency.js';
+import { tryOrNull } from './check-latency.js';
 
 /** @import { Requirement } from '../../plan/requirements.js' */
 /** @import { RunView } from '../requirements/judge.js' */
@@ -30,7 +30,8 @@ export function* checkVerdicts(result) {
       return own.map((view) => judgeRequirement({ ...requirement, operation, stage }, view));
     };
     if (!result.shard) yield* checkVerdict(judged, judge);
-    else yield* checkEqual(`the verdict on ${text}`, verdict, 'that of a part', 'not proven');
+    else if (verdict !== 'not proven')
+      yield `the verdict on ${text} is ${verdict}, but in a part it is always not proven`;
   }
 }
 
@@ -51,7 +52,7 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
   if (code !== undefined) yield `measurement.verdict is ${verdict}, but it should be invalid (${code})`;
 }
 
-/** @param {Judged} judged @returns {Requirement | null} null: `text` is no requirement, or its limit or unit differs */
+/** @param {Judged} judged @returns {Requirement | null} null: `text` is not a requirement, or its limit or unit differs */
 export function requirementOf({ text, limit, unit }) {
   // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
   const requirement = tryOrNull(() => parseRequirement(String(text.split(': ').at(-1))));
@@ -74,7 +75,7 @@ export const barOf = ({ low, high }) => {
 export function* checkVerdict(judged, judge) {
   const { text, verdict, actual = null, low } = judged;
   const requirement = requirementOf(judged);
-  if (requirement === null) return yield `${quote(text)} is no requirement with this limit and unit`;
+  if (requirement === null) return yield `${quote(text)} is not a requirement with this limit and unit`;
   const isTime = METRICS[requirement.metric].unit === 'ms';
   const limits = isTime ? [1, 1 - BUCKET, 1 + BUCKET] : [1];
   const all = limits.flatMap((factor) => judge({ ...requirement, limit: requirement.limit * factor }));
@@ -84,8 +85,8 @@ export function* checkVerdict(judged, judge) {
   const isUndecided = low !== undefined && verdictOn(requirement, bar) === 'not proven';
   const possible = isUndecided && isTime ? [] : all.map((one) => one.verdict);
   // Older versions judged the figure without its error bar.
-  const isFree = low === undefined && (verdict === 'not proven' || possible.includes('not proven'));
-  if (!possible.includes(verdict) && !(isUndecided && verdict === 'not proven') && !isFree)
+  const isUndecidable = low === undefined && (verdict === 'not proven' || possible.includes('not proven'));
+  if (!possible.includes(verdict) && !(isUndecided && verdict === 'not proven') && !isUndecidable)
     yield `${text} is ${verdict}, but its figures make it ${possible[0] ?? 'not proven'}`;
   if (low === undefined) return;
   const isAbove = (/** @type {number} */ a, /** @type {number} */ b) =>
@@ -124,8 +125,8 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
   const isConstant = load.stageCount === undefined && load.rampUpMs <= load.warmupMs;
   const level = 'level' in part ? part.level.most : isConstant ? Number(load.ratePerSecond) : 0;
   // One arrival more or less changes the rate; a backlog lowers it.
-  const isKept = result.unfinished || perSecond * (totals.planned + 2) >= level * totals.planned;
+  const isAtLevel = result.unfinished || perSecond * (totals.planned + 2) >= level * totals.planned;
   const mean = { ...view, offeredPerSecond: perSecond, allOnTime: true };
   const offered = { ...mean, offeredPerSecond: Math.max(level, perSecond) };
-  return [view, mean, ...(isKept ? [offered, { ...mean, levelPerSecond: level }] : [])];
+  return [view, mean, ...(isAtLevel ? [offered, { ...mean, levelPerSecond: level }] : [])];
 }

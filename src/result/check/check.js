@@ -26,13 +26,13 @@ const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
 /** Rates differ at most by rounding. */
 const ROUNDING_SHARE = 1e-6;
 
-/** @param {Result} result @param {{eachSecond?: boolean}} [options] `eachSecond`: the checks for files, too */
-export function checkResult(result, { eachSecond = false } = {}) {
+/** @param {Result} result @param {{isFile?: boolean}} [options] `isFile`: also the checks for files */
+export function checkResult(result, { isFile = false } = {}) {
   return [
     ...checkCells(result, result.windowSeconds),
     ...checkTimeline(result),
     ...checkStages(result),
-    ...(eachSecond ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
+    ...(isFile ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
 }
 
@@ -195,7 +195,7 @@ function* checkRow(row, at) {
   const done = countDone([row]);
   const fits = (/** @type {unknown} */ value) => value === undefined || (value === null) === (done === 0);
   const figures = [p50, p90, p99, max];
-  yield* checkEqual(`row ${at} of the timeline`, second, 'its second', at);
+  yield* checkEqual(`timeline.${at}.second`, second, 'its position', at);
   if (!figures.every(fits) || !isAscending(figures))
     yield `second ${second} of the timeline has ${done} responses with p50 ${p50}, p99 ${p99}, max ${max}`;
   if (!(fits(histogram) || second >= FINE_SECONDS) || !(fits(lag99) || lag99 === null))

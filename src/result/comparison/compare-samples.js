@@ -65,7 +65,7 @@ function find({ unit }, pair, { tool, ...options }) {
     differencePercent,
     interval: ends.length === 0 ? null : [Math.min(...ends), Math.max(...ends)],
     pValue,
-    verdict: wordFor(unit, isTools ? 0 : direction),
+    verdict: verdictFor(unit, isTools ? 0 : direction),
     ...(isTools ? { isTools } : {}),
     ...(pairs.length === 1 || surePercent === null ? {} : { surePercent }),
   };
@@ -85,14 +85,14 @@ function nearestToZero(differences) {
 function withEqualLateness(unit, pair, tool) {
   if (tool === undefined) return [pair];
   const sign = unit === '/s' ? 1 : -1;
-  const equalised = /** @type {const} */ ([1, 0]).flatMap((at) => {
+  const equalized = /** @type {const} */ ([1, 0]).flatMap((at) => {
     const own = at === 0 ? tool.base : tool.other;
     const otherMedian = median(at === 0 ? tool.other : tool.base);
     if (!own.some((part) => part > otherMedian)) return [];
     const moved = pair[at].map((value, i) => value + sign * Math.max(0, own[i] - otherMedian));
     return [/** @type {Pair} */ (pair.with(at, moved))];
   });
-  return [pair, ...equalised];
+  return [pair, ...equalized];
 }
 
 /**
@@ -112,7 +112,7 @@ function test([base, other]) {
 }
 
 /** @param {Unit} unit @param {-1 | 0 | 1} direction @returns {DifferenceVerdict} */
-function wordFor(unit, direction) {
+function verdictFor(unit, direction) {
   if (direction === 0) return 'no difference shown';
   if (unit === 'ms') return direction > 0 ? 'slower' : 'faster';
   return direction > 0 ? 'higher' : 'lower';

@@ -5,7 +5,7 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { checkEqual, tryOrNull } from '../check/check-latency.js';
 import { formatFigure } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, known, METRICS, summariseMetrics } from '../runs/run-set.js';
+import { headOf, METRICS, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
@@ -71,7 +71,7 @@ function describeGroup({ name, runs, used }) {
       used: isUsed,
       why,
     })),
-    metrics: summariseMetrics(used),
+    metrics: summarizeMetrics(used),
   };
 }
 
@@ -84,7 +84,7 @@ function describeGroup({ name, runs, used }) {
 function compareMetric(head, groups, bias, options) {
   /** @type {Sample[]} */
   const samples = groups.map(({ metrics: { [head.key]: summary } }) => ({
-    values: known(summary.values),
+    values: withoutNulls(summary.values),
     tool: summary.values.flatMap((value, i) => (value === null ? [] : (summary.tool?.[i] ?? 0))),
   }));
   const [base, ...others] = samples;
@@ -175,7 +175,7 @@ function warningsOf(groups, bias) {
     ),
     ...groups.flatMap(({ name, runs, used }) => {
       const left = runs.length - used.length;
-      const text = `${left} of ${runs.length} runs of ${name} were left out, so the group may look better than it is.`;
+      const text = `${left} of ${runs.length} runs of ${name} ${left === 1 ? 'was' : 'were'} left out, so the group may look better than it is.`;
       return left === 0 ? [] : text;
     }),
     ...groups.flatMap(({ name: group, used }) =>
@@ -200,7 +200,7 @@ function notesOf(groups, described, { seed, resamples }) {
   ];
 }
 
-/** @typedef {{name: string, shares: number[], dead: number}} Group error shares; `dead`: runs without a success */
+/** @typedef {{name: string, shares: number[], failedRuns: number}} Group error shares; `failedRuns`: number of runs without a success */
 
 /**
  * A target that refuses everything immediately has the best times. So no time or rate of a group with more errors
@@ -209,13 +209,13 @@ function notesOf(groups, described, { seed, resamples }) {
  */
 export function createErrorBias(given) {
   const groups = given.map(({ name, metrics }) => {
-    const shares = known(metrics.errors.values);
-    return { name, shares, dead: shares.filter((share) => share === 1).length };
+    const shares = withoutNulls(metrics.errors.values);
+    return { name, shares, failedRuns: shares.filter((share) => share === 1).length };
   });
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
   const allFailed = (/** @type {Group[]} */ ...any) => {
-    const found = any.find(({ shares, dead }) => dead > 0 && dead === shares.length);
+    const found = any.find(({ shares, failedRuns }) => failedRuns > 0 && failedRuns === shares.length);
     return found ? `all requests of ${found.name} failed, so there are no response times` : null;
   };
 
@@ -231,8 +231,8 @@ export function createErrorBias(given) {
     whyMisleading({ unit, lowerIsBetter }, verdict, base, other) {
       if (unit === 'fraction') return null;
       const isTime = unit === 'ms';
-      const dead = isTime ? allFailed(groups[other], groups[base]) : null;
-      if (dead !== null || verdict === 'not enough runs') return dead;
+      const noTimes = isTime ? allFailed(groups[other], groups[base]) : null;
+      if (noTimes !== null || verdict === 'not enough runs') return noTimes;
       const [ofOther, ofBase] = [more[other][base], more[base][other]];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
       // With no difference shown, more errors in either group make times misleading; a rate counts only successes.
@@ -260,7 +260,8 @@ function moreErrors(one, other) {
     const [a, b] = [one, other].map(({ shares }) => formatFigure('fraction', median(shares)));
     return `${one.name} has more errors than ${other.name} (${a} and ${b})`;
   }
-  if (one.dead === 0) return null;
-  const runs = one.dead === one.shares.length ? '' : `${one.dead} of ${one.shares.length} runs of `;
+  if (one.failedRuns === 0) return null;
+  const runs =
+    one.failedRuns === one.shares.length ? '' : `${one.failedRuns} of ${one.shares.length} runs of `;
   return `all requests of ${runs}${one.name} failed`;
 }

@@ -1,7 +1,7 @@
 /** The document that `compare.js` creates. */
 import { z } from 'zod';
 import { groupBy } from '../../common/sums.js';
-import { count, each, MeasurementWord, number, Target, Tool, text, validatorOf } from '../declared.js';
+import { count, each, MeasurementVerdictName, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
 export const OfferedLoad = z.object({
@@ -21,7 +21,7 @@ const GroupRun = z.object({
   startedAt: z.iso.datetime(),
   target: Target,
   /** Of its measurement. */
-  verdict: MeasurementWord,
+  verdict: MeasurementVerdictName,
   used: z.boolean(),
   /** Why it is not a whole, valid run; null: it is. */
   why: text,

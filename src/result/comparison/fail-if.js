@@ -51,12 +51,12 @@ export function parseFailIf(text) {
   const isRate = metric === 'rate';
   if ((isRate || metric === 'errors') && (word === 'slower' || word === 'faster'))
     throw bad(`only times can be ${word}; use "${metric} higher" or "${metric} lower"`);
-  const rises = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
+  const isRise = ['slower', 'higher', isRate ? 'better' : 'worse'].includes(word);
   const min = rest === '' ? null : Number(BY.exec(rest)?.[1]);
   if (Number.isNaN(min)) throw bad(`${quote(rest)} is not a limit such as "by 10%" or "by 0.5%"`);
   if (min === 0) throw bad('0% is no difference; omit "by"');
-  if (Number(min) > 100 && (!rises || metric === 'errors')) throw bad('the limit cannot be more than 100%');
-  return { text: source, metric, direction: rises ? 1 : -1, min };
+  if (Number(min) > 100 && (!isRise || metric === 'errors')) throw bad('the limit cannot be more than 100%');
+  return { text: source, metric, direction: isRise ? 1 : -1, min };
 }
 
 /** @param {string} name */
@@ -95,8 +95,8 @@ function judgeOne(rule, metric, difference, groups) {
 function judgeShown({ direction, min }, { differenceIn }, difference) {
   const { verdict, differencePercent, text, isTools, surePercent = differencePercent } = difference;
   if (isTools) return { verdict: 'not proven', reason: text };
-  const rose = verdict === 'slower' || verdict === 'higher';
-  if (verdict === 'no difference shown' || rose !== direction > 0) return { verdict: 'passed', reason: text };
+  const isOpposite = (verdict === 'slower' || verdict === 'higher') !== direction > 0;
+  if (verdict === 'no difference shown' || isOpposite) return { verdict: 'passed', reason: text };
   if (min === null) return { verdict: 'failed', reason: text };
   const limit = `${min} ${differenceIn === 'percent' ? '%' : 'points'}`;
   const reaches = (/** @type {number | null} */ percent) =>
@@ -117,6 +117,6 @@ function doubtsOf({ name, runs }) {
   const out = runs.filter(({ used }) => !used).length;
   if (invalid > 0)
     return `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and no rule passes on invalid runs.`;
-  const isHalf = out > 0 && out * 2 >= runs.length;
-  return isHalf ? `But ${out} ${all} are left out, so the median of all is unknown.` : [];
+  if (out === 0 || out * 2 < runs.length) return [];
+  return `But ${out} ${all} ${out === 1 ? 'is' : 'are'} left out, so the median of all is unknown.`;
 }

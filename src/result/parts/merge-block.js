@@ -44,7 +44,7 @@ function ownOf(outcomes) {
 /** @param {Result} result of a part @param {MergeBlock} merge @returns {Tally<string>} its histograms are text */
 export function tallyOf(result, { operations, watch }) {
   return {
-    operations: Object.entries(result.operations).map(([name, block]) => ({
+    cells: Object.entries(result.operations).map(([name, block]) => ({
       name,
       stage: 0,
       outcomes: outcomesOf(block, operations[name].own ?? {}),

@@ -26,7 +26,7 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Start times may differ by this much, as the machines' clocks do; and at most by this share of the time. */
+/** Parts may start this far apart, as clocks differ. More is a remark; more than this share of the run, invalid. */
 const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
 
 /**
@@ -58,10 +58,11 @@ function mergeParts(parts, command) {
   const { load } = plan;
   const schedule = scheduleOf(load);
   if (schedule !== null) checkPlanned(parts, schedule);
-  const { operations, ...late } = mergeTallies(parts.map(({ result, merge }) => tallyOf(result, merge)));
+  const tallies = parts.map(({ result, merge }) => tallyOf(result, merge));
+  const { cells: operations, ...lateness } = mergeTallies(tallies);
   const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
-  const watched = { ...mergeCounted(watches), ...late, machine };
+  const watched = { ...mergeCounted(watches), ...lateness, machine };
   const facts = { ...factsOf(parts, plan), toolErrors: countToolErrors(operations, watched) };
   const block = buildBlock(operations, facts);
   const joined = createSeconds({ threads: parts.length, shard: null });
@@ -89,7 +90,7 @@ function startedApart(parts, windowMs) {
   return {
     grade: apartMs > MAX_APART * windowMs ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
-    remedy: 'Use the same --start-at for all parts, and synchronise the clocks of the machines.',
+    remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };
 }
 

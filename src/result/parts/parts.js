@@ -4,7 +4,7 @@ import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
 import { tryOrNull } from '../check/check-latency.js';
 import { fileError } from '../document.js';
-import { flatten, isAmong, listed, PATHS, shortened } from '../runs/run-differences.js';
+import { flatten, isAmong, listFirst, PATHS, truncate } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
 
 /** @import { ShardPart } from '../../plan/shard-part.js' */
@@ -40,12 +40,12 @@ function checkSamePlan(one, other) {
     throw fileError('different_splits', message, 'Pass the parts of one plan.');
   }
   const [a, b] = [settingsOf(one.result), settingsOf(other.result)];
-  const shown = (/** @type {string | undefined} */ json) => shortened(json ?? 'null', MAX_CHARACTERS);
+  const shown = (/** @type {string | undefined} */ json) => truncate(json ?? 'null', MAX_CHARACTERS);
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
     .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
   if (differences.length === 0) return;
-  const message = `${one.name} and ${other.name} are parts of different plans: ${listed(differences, MAX_KEYS)}.`;
+  const message = `${one.name} and ${other.name} are parts of different plans: ${listFirst(differences, MAX_KEYS)}.`;
   throw fileError('different_plans', message, 'Use the same options and the same --seed for all parts.');
 }
 
@@ -97,7 +97,7 @@ function readPart({ name, result }, allowInterrupted) {
     throw fileError('not_a_part', `${name} is not a part of a plan: it was run without --shard.`, remedy);
   }
   if ((unfinished || interrupted) && !allowInterrupted) {
-    const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before it ended'}.`;
+    const message = `${name}, ${partName(shard)}, was ${interrupted ? 'interrupted' : 'written before its run ended'}.`;
     const remedy = 'Repeat the parts, or merge these with --allow-interrupted.';
     throw fileError('interrupted_part', message, remedy);
   }

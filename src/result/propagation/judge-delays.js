@@ -1,8 +1,8 @@
 /**
  * Requirements apply to the upper bound of the delay from the response to the revocation until every node reports
- * revoked. The true delay exceeds this bound only by the time the tool was late in reading that response. That time is
- * unknown, so the largest poll lag stands in for it: a requirement that fails with all bounds longer by that lag is
- * "not proven". A certificate that some node never reported as revoked always counts against the requirement.
+ * revoked. The true delay is longer by however late the tool read that response. That time is unknown, so the largest
+ * poll lag stands in for it: a requirement that would not be met with that lag added to every bound is "not proven".
+ * A certificate that some node never reported as revoked always counts against the requirement.
  */
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
@@ -17,14 +17,14 @@ import { formatPercent } from '../wording.js';
 /** @typedef {Interval & {respondedMs: number}} Measured */
 
 /** @param {Interval | null} interval @param {number | null} revokeMs @returns {Measured[]} */
-export const measured = (interval, revokeMs) =>
+export const withResponse = (interval, revokeMs) =>
   interval === null || revokeMs === null ? [] : [{ ...interval, respondedMs: revokeMs }];
 
 /** Negative if the node reported revoked before the response to the revocation. @param {Measured} measured */
 export const upperSinceResponse = ({ upperMs, respondedMs }) => upperMs - respondedMs;
 
 /** On the last node, it takes effect between the latest bounds. @param {readonly Interval[]} intervals at least one */
-export const everywhere = (intervals) => ({
+export const lastBoundsOf = (intervals) => ({
   lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
   upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
 });
@@ -33,7 +33,7 @@ export const everywhere = (intervals) => ({
 export const delaysEverywhere = (rows) =>
   rows.flatMap(({ outcome, revokeMs, nodes }) =>
     outcome === 'revoked'
-      ? measured(everywhere(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
+      ? withResponse(lastBoundsOf(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
       : [],
   );
 
@@ -46,18 +46,18 @@ export function histogramOf(values) {
 
 /**
  * @param {Requirement} requirement on a delay or on errors
- * @param {{whole: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean}} evidence
- *   `whole`: certificates that every node reported revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
+ * @param {{delays: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean}} evidence
+ *   `delays`: of certificates that every node reported revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
  * @returns {RequirementVerdict}
  */
-export function judgeDelay(requirement, { whole, rows, lagMs, isValid }) {
+export function judgeDelay(requirement, { delays, rows, lagMs, isValid }) {
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const delays = whole.map((delay) => upperSinceResponse(delay) + lateMs);
+    const lateDelays = delays.map((delay) => upperSinceResponse(delay) + lateMs);
     const judge = (/** @type {typeof rows} */ failed) => {
       const followed = failed.map(({ followedMs = 0 }) => followedMs);
-      return judgeDelays(requirement, delays, followed, isValid);
+      return judgeDelays(requirement, lateDelays, followed, isValid);
     };
     const atWorst = judge([...lost, ...undecided]);
     if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
@@ -81,8 +81,8 @@ const notProven = ({ reason, ...judged }, but) => ({
 const REVOCATIONS = {
   unit: 'revocation',
   units: 'revocations',
-  wereLost: 'were not reported by every node',
-  oneLost: 'a revocation that not every node reported',
+  wereErrors: 'were not reported by every node',
+  oneError: 'a revocation that not every node reported',
 };
 
 /**
@@ -91,12 +91,12 @@ const REVOCATIONS = {
  * @param {boolean} isValid
  */
 function judgeDelays(requirement, delays, lost, isValid) {
-  const [succeeded, whole] = [delays, [...delays, ...lost]]
+  const [succeeded, all] = [delays, [...delays, ...lost]]
     .map(histogramOf)
     .map((histogram) => ({ reported: histogram, target: histogram }));
   return judgeRequirement(requirement, {
     series: { response: succeeded, service: succeeded, sendLag: succeeded },
-    all: { response: whole, service: whole, sendLag: whole },
+    all: { response: all, service: all, sendLag: all },
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
     ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },

@@ -15,8 +15,8 @@ import { formatPercent, rateFormatter, rateMargin, sentence, timeMargin } from '
 const REQUESTS = {
   unit: 'request',
   units: 'requests',
-  wereLost: 'had no good response',
-  oneLost: 'a request without a good response',
+  wereErrors: 'had no good response',
+  oneError: 'a request without a good response',
 };
 /** @typedef {typeof REQUESTS} Words for what a requirement counts */
 
@@ -29,16 +29,16 @@ const REMEDY = 'give the tool more CPU, or lower the load';
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar, levelPerSecond: level = null, succeeded } = view;
   const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
-  const text = rateFormatter(requirement);
+  const format = rateFormatter(requirement);
   const margin = rateMargin(requirement, actual);
   const judged = judgementOf({ actual, low, high });
   if (isOfferedAndServed(requirement, view, view.offeredPerSecond))
-    return judged('met', null, margin, `every request offered (${offeredText(view, text)}) succeeded`);
-  const bound = boundText(false, { low: Math.max(0, low), high }, text);
+    return judged('met', null, margin, `every request offered (${offeredText(view, format)}) succeeded`);
+  const bound = boundText(false, { low: Math.max(0, low), high }, format);
   if (reaches(low, requirement)) return judged('met', null, margin, bound);
   // A target that responded to every request is not to blame for an arrival that fell into another stage.
   if (level !== null && isOfferedAndServed(requirement, view, level)) {
-    const few = `every request offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that the stage kept its level of ${text(level)}; 100 are enough`;
+    const few = `every request offered succeeded, but ${formatCount(succeeded)} arrivals are too few to show that the stage kept its level of ${format(level)}; 100 are enough`;
     return judged('not proven', 'sample', margin, few);
   }
   if (!reaches(high, requirement)) return judged('not met', null, margin);
@@ -50,16 +50,16 @@ export function judgeRate(requirement, view) {
   // The rate that a tool without lateness might have reached.
   const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
-  const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${text(high)}` : 'higher'}`;
+  const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${format(high)}` : 'higher'}`;
   const tool = 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
   const remedy = `give the tool more CPU${doubt === 'both' ? ', and run it longer' : ''}`;
   return judged('not proven', doubt, margin, tool, bestCase, remedy);
 }
 
-/** @param {RunView} view @param {(perSecond: number) => string} text */
-function offeredText({ offeredPerSecond, offeredAs }, text) {
-  const rate = text(Number(offeredPerSecond));
+/** @param {RunView} view @param {(perSecond: number) => string} format */
+function offeredText({ offeredPerSecond, offeredAs }, format) {
+  const rate = format(Number(offeredPerSecond));
   if (offeredAs === 'level') return `its level of ${rate}`;
   return offeredAs === 'mean' ? `${rate} on average` : rate;
 }
@@ -85,17 +85,18 @@ export function judgeShare(requirement, view) {
   const toolErrors = Math.min(count, view.toolErrors ?? 0);
   const actual = count / due;
   const bar = shareBar(count, due, toolErrors);
-  const isKept = within(actual, comparator, limit);
-  const isCertain = isKept && (limit === 1 || (limit === 0 && count === 0));
+  const isWithin = within(actual, comparator, limit);
+  const isCertain = isWithin && (limit === 1 || (limit === 0 && count === 0));
   const verdict = isCertain ? 'met' : verdictOn(requirement, bar);
   const judged = judgementOf({ actual, ...bar });
   const observed = `${formatPercent(actual)} of ${units} ${predicate} (${formatCount(count)} of ${formatCount(due)})`;
   const against = `the limit is ${formatPercent(limit)}`;
-  const bound = isCertain || verdict === 'not met' ? '' : boundText(isKept, bar, formatPercent);
+  const bound = isCertain || verdict === 'not met' ? '' : boundText(isWithin, bar, formatPercent);
   if (verdict !== 'not proven') return judged(verdict, null, observed, against, bound);
   if (!within(proportionLowerBound(count, due), comparator, limit))
-    return judged(verdict, 'tool', observed, against, bound, ownLossesText(toolErrors));
-  const more = isKept ? neededText(samplesNeeded(count, due, limit), units) : `more ${units} would decide it`;
+    return judged(verdict, 'tool', observed, against, bound, toolErrorsText(toolErrors));
+  const needed = samplesNeeded(count, due, limit);
+  const more = isWithin ? neededText(needed, units) : `more ${units} would decide it`;
   return judged(verdict, 'sample', observed, against, bound, more);
 }
 
@@ -110,58 +111,58 @@ export function judgeTime(requirement, view) {
   const isUpper = comparator[0] === '<';
   const times = view.series[series];
   /** @type {ErrorsInBar} */
-  const lost = { count: countErrors(view), tool: view.toolErrors ?? 0, as: isUpper ? 'slow' : 'fast' };
-  const bar = percentileBar(times, quantile, lost);
+  const errors = { count: countErrors(view), tool: view.toolErrors ?? 0, as: isUpper ? 'slow' : 'fast' };
+  const bar = percentileBar(times, quantile, errors);
   const { value, tool } = bar;
-  const actual = (isUpper ? Number.isFinite(value) : value > 0 || lost.count === 0) ? value : null;
+  const actual = (isUpper ? Number.isFinite(value) : value > 0 || errors.count === 0) ? value : null;
   const judged = judgementOf({ ...bar, actual });
   const verdict = verdictOn(requirement, bar);
   const as = `count as ${isUpper ? 'slower' : 'faster'} than any limit`;
-  const losses = lost.count === 0 ? '' : `${lossesText(view)} and ${as}`;
-  const margin = actual === null ? losses : timeMargin(requirement, actual);
+  const errorsNote = errors.count === 0 ? '' : `${errorsText(view)} and ${as}`;
+  const margin = actual === null ? errorsNote : timeMargin(requirement, actual);
   if (verdict === 'met') return judged(verdict, null, margin, boundText(isUpper, bar, formatLatency));
-  if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : losses);
-  const exact = percentileBar({ ...times, target: times.reported }, quantile, { ...lost, tool: 0 });
+  if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : errorsNote);
+  const samplingBar = percentileBar({ ...times, target: times.reported }, quantile, { ...errors, tool: 0 });
   const withoutTool = Number.isFinite(value) ? value - tool : 0;
   const isTool = within(value, comparator, limit) !== within(withoutTool, comparator, limit);
-  const doubt = doubtOf(verdictOn(requirement, exact) === 'not proven', isTool);
-  const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { lost, exact, value });
-  const own = actual === null ? ownLossesText(lost.tool) : toolText(tool);
+  const doubt = doubtOf(verdictOn(requirement, samplingBar) === 'not proven', isTool);
+  const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { errors, samplingBar, value });
+  const own = actual === null ? toolErrorsText(errors.tool) : toolText(tool);
   return judged(verdict, doubt, margin, sample, doubt === 'sample' ? '' : own);
 }
 
 /**
  * @param {Requirement} requirement @param {RunView} view
- * @param {{lost: ErrorsInBar, exact: {low: number, high: number}, value: number}} found `exact`: the bar of the sample alone
+ * @param {{errors: ErrorsInBar, samplingBar: {low: number, high: number}, value: number}} found `samplingBar`: the bar from the sample size alone
  */
-function sampleText({ quantile = 0.5, comparator, limit, series }, view, { lost, exact, value }) {
-  const { units, oneLost } = view.words ?? REQUESTS;
+function sampleText({ quantile = 0.5, comparator, limit, series }, view, { errors, samplingBar, value }) {
+  const { units, oneError } = view.words ?? REQUESTS;
   const { reported } = view.series[series];
-  const n = view.succeeded + lost.count;
+  const n = view.succeeded + errors.count;
   const isUpper = comparator[0] === '<';
-  const isKept = within(value, comparator, limit);
+  const isWithin = within(value, comparator, limit);
   const share = isUpper ? 1 - quantile : quantile;
   const needed = samplesToProve(share);
-  if (isKept && n < needed)
-    return `${formatCount(n)} ${units} are too few to prove it, at least ${formatCount(needed)} are needed`;
-  const [side, bound] = isKept === isUpper ? ['high', exact.high] : ['low', exact.low];
+  if (isWithin && n < needed)
+    return `${formatCount(n)} ${units} are too few to prove it: at least ${formatCount(needed)} are needed`;
+  const [side, bound] = isWithin === isUpper ? ['high', samplingBar.high] : ['low', samplingBar.low];
   const far = Number.isFinite(bound)
     ? `it could be as ${side} as ${formatLatency(bound)}`
-    : `it could fall on ${oneLost}`;
+    : `it could fall on ${oneError}`;
   const doubt = `with ${formatCount(n)} ${units} ${far} (95 % confidence)`;
-  if (!isKept) return `${doubt}; more ${units} would decide it`;
+  if (!isWithin) return `${doubt}; more ${units} would decide it`;
   // Requests on the wrong side of the limit have the top ranks with `<`, the bottom ranks with `>`.
   const isGood = (/** @type {number} */ rank) => within(valueAtRank(reported, rank), comparator, limit);
   const count = reported.totalCount;
   const below = countFirst(count, (nth) => isGood(nth + 1) === isUpper);
-  const misses = lost.count + (isUpper ? count - below : below);
+  const misses = errors.count + (isUpper ? count - below : below);
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
 /**
- * min and max describe this run only, the mean describes all requests. A request without a good response would have
- * taken longer than its age at the end, by an unknown time: it can break a limit but not keep it.
- * @type {Judge}
+ * min and max describe this run only; the mean describes all requests. A request without a good response would have
+ * taken longer than its age at the end, by an unknown time: it can show that a requirement is not met, never that it
+ * is met. @type {Judge}
  */
 function judgeExtreme(requirement, view) {
   const { comparator, series, limit } = requirement;
@@ -173,7 +174,7 @@ function judgeExtreme(requirement, view) {
     .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
     .map((times) => (metric === 'mean' ? meanBar(times) : extremeBar(times, metric)));
-  if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(lossesText(view)) };
+  if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
   const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const { value, low, high, tool } = bar;
   const judged = judgementOf({ ...bar, actual: value });
@@ -189,7 +190,7 @@ function judgeExtreme(requirement, view) {
     return judged(verdict, 'sample', margin, spread);
   }
   if (countErrors(view) > 0 && !isByExample)
-    return judged('not proven', 'failures', margin, `but ${lossesText(view)}, and their times are unknown`);
+    return judged('not proven', 'failures', margin, `but ${errorsText(view)}, and their times are unknown`);
   const how = metric === 'mean' ? boundText(isUpper, bar, formatLatency) : 'it describes this run only';
   return judged(verdict, null, margin, how);
 }
@@ -216,22 +217,22 @@ export function verdictOn({ comparator, limit }, { low, high }) {
   return within(best, comparator, limit) ? 'not proven' : 'not met';
 }
 
-/** What would decide it; if neither alone, both. @param {boolean} sample its size @param {boolean} tool its lateness */
+/** Why it is undecided. @param {boolean} sample too few samples @param {boolean} tool its lateness; equal: 'both' */
 function doubtOf(sample, tool) {
   if (sample === tool) return 'both';
   return tool ? 'tool' : 'sample';
 }
 
-/** @param {boolean} isUpper @param {{low: number, high: number}} bar @param {(value: number) => string} text */
-function boundText(isUpper, { low, high }, text) {
-  return `at 95 % confidence it is at ${isUpper ? `most ${text(high)}` : `least ${text(low)}`}`;
+/** @param {boolean} isUpper @param {{low: number, high: number}} bar @param {(value: number) => string} format */
+function boundText(isUpper, { low, high }, format) {
+  return `at 95 % confidence it is at ${isUpper ? `most ${format(high)}` : `least ${format(low)}`}`;
 }
 
 /** @param {RunView} view */
-function lossesText(view) {
-  const { units, wereLost } = view.words ?? REQUESTS;
-  const lost = countErrors(view);
-  return `${formatCount(lost)} of ${formatCount(view.succeeded + lost)} ${units} ${wereLost}`;
+function errorsText(view) {
+  const { units, wereErrors } = view.words ?? REQUESTS;
+  const errors = countErrors(view);
+  return `${formatCount(errors)} of ${formatCount(view.succeeded + errors)} ${units} ${wereErrors}`;
 }
 
 /** @param {number | null} needed see samplesNeeded @param {string} units */
@@ -247,7 +248,7 @@ function toolText(ms) {
 }
 
 /** @param {number} count of errors that may be this tool's fault */
-const ownLossesText = (count) => `up to ${formatCount(count)} of them may be this tool's fault: ${REMEDY}`;
+const toolErrorsText = (count) => `up to ${formatCount(count)} of them may be this tool's fault: ${REMEDY}`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {

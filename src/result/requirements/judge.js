@@ -1,6 +1,6 @@
 /**
- * A requirement is met if the whole error bar of its figure keeps the limit, and not met if the whole bar breaks it;
- * if the limit lies within the bar, it is not proven. A request without a good response never helps.
+ * A requirement is met if the whole error bar of its figure is within the limit, not met if the whole bar is beyond it,
+ * and not proven if the limit lies inside the bar. A request without a good response never helps.
  */
 import { formatCount } from '../../common/units.js';
 import { METRICS } from '../../plan/requirements.js';
@@ -26,7 +26,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {number} [levelPerSecond] level of a stage with too few arrivals to prove it
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
- * @property {number} [unchecked] of `succeeded`: counted as successes for their HTTP status alone
+ * @property {number} [unchecked] of `succeeded`: only the HTTP status shows success
  * @property {number} [toolErrors] errors that the tool or its machine may have caused
  * @property {boolean} measurementValid
  * @property {import('./judge-figures.js').Words} [words] for reasons, if the unit is not a request

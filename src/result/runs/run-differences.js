@@ -35,11 +35,11 @@ function differenceWarnings(results) {
   const differences = keys.flatMap((key) => {
     const values = [...new Set(all.map((one) => one.get(key) ?? 'null'))];
     if (values.length < 2) return [];
-    const shown = values.slice(0, MAX_VALUES).map((json) => shortened(json, MAX_CHARACTERS));
+    const shown = values.slice(0, MAX_VALUES).map((json) => truncate(json, MAX_CHARACTERS));
     return `${key} (${[...shown, ...(values.length > MAX_VALUES ? ['...'] : [])].join(', ')})`;
   });
   if (differences.length === 0) return [];
-  const named = listed(differences, MAX_KEYS);
+  const named = listFirst(differences, MAX_KEYS);
   return [`The runs differ in ${named}, which may explain a difference.`];
 }
 
@@ -86,10 +86,10 @@ export function flatten(value, prefix = '') {
 export const isAmong = (key, names) => names.some((name) => key === name || key.startsWith(`${name}.`));
 
 /** @param {string} json @param {number} max characters */
-export const shortened = (json, max) => (json.length <= max ? json : `${json.slice(0, max)}...`);
+export const truncate = (json, max) => (json.length <= max ? json : `${json.slice(0, max)}...`);
 
 /** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
-export function listed(texts, max) {
+export function listFirst(texts, max) {
   const more = texts.length > max ? ` and ${texts.length - max} more` : '';
   return `${texts.slice(0, max).join(', ')}${more}`;
 }

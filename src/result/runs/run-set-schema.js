@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { amount, count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
-import { summariseRuns } from './run-set.js';
+import { summarizeRuns } from './run-set.js';
 
 /** One value per counted run, or null. The variance is unbiased, in the square of the unit. */
 export const MetricSummary = named('MetricSummary', {
@@ -52,7 +52,7 @@ export const validateRunSet = validatorOf(RunSet, checkSummary);
 
 /** Ignores metrics of other versions. @param {RunSet} runSet @returns {Generator<string, void>} */
 function* checkSummary({ name, runs, summary }) {
-  const { used, metrics, requirements } = summariseRuns(name, runs);
+  const { used, metrics, requirements } = summarizeRuns(name, runs);
   const written = new Map(summary.metrics.map((metric) => [metric.key, metric]));
   const wrong = isDeepStrictEqual(used, summary.used)
     ? (metrics.find((metric) => !isDeepStrictEqual(written.get(metric.key) ?? metric, metric))?.label ??

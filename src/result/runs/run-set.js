@@ -12,7 +12,7 @@ import { runWarnings } from './run-differences.js';
 
 /** @param {string} name @param {Result[]} runs at least one @returns {RunSet} */
 export function createRunSet(name, runs) {
-  const [tool, summary] = [{ version: TOOL_VERSION }, summariseRuns(name, runs)];
+  const [tool, summary] = [{ version: TOOL_VERSION }, summarizeRuns(name, runs)];
   return { schema: 'vault-pki-load/run-set/1', tool, name, summary, runs: [...runs] };
 }
 
@@ -72,22 +72,22 @@ export function exclusionReason({ unfinished, interrupted, shard, measurement })
 }
 
 /** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
-export function summariseMetrics(runs) {
+export function summarizeMetrics(runs) {
   return Object.fromEntries(
     METRICS.map(({ key, read, tool }) => {
       const parts = runs.map(({ result }) => tool?.(result) ?? 0);
-      const summary = summarise(runs.map(({ result }) => read(result)));
+      const summary = summarize(runs.map(({ result }) => read(result)));
       return [key, parts.some((part) => part > 0) ? { ...summary, tool: parts } : summary];
     }),
   );
 }
 
 /** @param {readonly (number | null)[]} values */
-export const known = (values) => values.filter((value) => value !== null);
+export const withoutNulls = (values) => values.filter((value) => value !== null);
 
 /** @param {(number | null)[]} values one per run @returns {MetricSummary} */
-export function summarise(values) {
-  const numbers = known(values);
+export function summarize(values) {
+  const numbers = withoutNulls(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
   const { mean, variance } = meanAndVariance(numbers);
   const ends = { min: Math.min(...numbers), max: Math.max(...numbers) };
@@ -95,11 +95,11 @@ export function summarise(values) {
 }
 
 /** @param {string} name of the set @param {readonly Result[]} runs @returns {RunSet['summary']} */
-export function summariseRuns(name, runs) {
+export function summarizeRuns(name, runs) {
   const candidates = namedRuns(runs).map((run) => ({ ...run, why: exclusionReason(run.result) }));
   const used = candidates.filter(({ why }) => why === null);
   const results = used.map(({ result }) => result);
-  const summaries = summariseMetrics(used);
+  const summaries = summarizeMetrics(used);
   const requirements = results.flatMap((result) => result.requirements);
   return {
     used: used.map((run) => run.name),

@@ -6,7 +6,7 @@ import { differenceOf } from '../comparison/compare-samples.js';
 import { OfferedLoad } from '../comparison/comparison-schema.js';
 import { RESAMPLES, runsNeeded } from '../comparison/run-statistics.js';
 import { runWarnings } from '../runs/run-differences.js';
-import { countVerdicts, exclusionReason, headOf, METRICS, namedRuns, summarise } from '../runs/run-set.js';
+import { countVerdicts, exclusionReason, headOf, METRICS, namedRuns, summarize } from '../runs/run-set.js';
 import { rowsOf, valuesPerRun } from './scenario-rows.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -168,7 +168,7 @@ function differencesOf(targets) {
   const { run } = targets[0].step;
   return operationsOf(targets.flatMap(({ results }) => results)).flatMap((operation) =>
     DIFFERENCES.map(({ from, metric }) => {
-      const means = targets.map(({ shown }) => summarise(valuesPerRun(shown, operation)[from]).mean);
+      const means = targets.map(({ shown }) => summarize(valuesPerRun(shown, operation)[from]).mean);
       const sides = targets.map(({ step: { target } }, i) => {
         const [base, value] = [means[0], means[i]];
         const isCompared = i > 0 && base !== null && value !== null;

@@ -10,9 +10,9 @@ import {
   count,
   Environment,
   each,
-  MeasurementWord,
+  MeasurementVerdictName,
   number,
-  RequirementWord,
+  RequirementVerdictName,
   share,
   Target,
   Tool,
@@ -43,7 +43,7 @@ const Step = z.object({
       name: z.string(),
       startedAt: z.iso.datetime(),
       durationSeconds: amount,
-      verdict: MeasurementWord,
+      verdict: MeasurementVerdictName,
       /** Why it does not count; null: it counts. */
       why: text,
     }),
@@ -60,7 +60,7 @@ const Step = z.object({
   ),
   measurement: z.object({
     /** The worst of all runs; null: there is no run. */
-    verdict: MeasurementWord.nullable(),
+    verdict: MeasurementVerdictName.nullable(),
     verdicts: z.record(z.string(), count),
     /** One per code, of the first run, with the number of runs. */
     reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
@@ -97,7 +97,7 @@ const Row = z.object({
     )
     .optional(),
   /** The worst verdict of the requirements on exactly this scope; null: there are none. */
-  requirement: RequirementWord.nullable(),
+  requirement: RequirementVerdictName.nullable(),
   /** Of one value per run; null for a single run. */
   overRuns: z.object(each(['mean', 'p99', 'max', 'min', 'perSecond'], Spread)).nullable(),
 });
@@ -145,23 +145,19 @@ export const validateScenarioResult = validatorOf(ScenarioResult, checkScenario)
 /** Only its verdicts: the figures behind them are in the results of its steps. @param {ScenarioResult} result */
 function* checkScenario({ steps, rows, comparisons }) {
   for (const { name, runs, requirements, measurement } of steps) {
-    yield* checkEqual(
-      `the measurement of ${name}`,
-      measurement.verdict,
-      'its worst',
-      worstOf(MEASUREMENT_VERDICTS, runs),
-    );
+    const worstRun = worstOf(MEASUREMENT_VERDICTS, runs);
+    yield* checkEqual(`the measurement of ${name}`, measurement.verdict, 'that of its worst run', worstRun);
     for (const judged of requirements) {
       const { text, verdict, verdicts, unit, actual, low } = judged;
       const worst = REQUIREMENT_VERDICTS.find((one) => verdicts[one] > 0);
       yield* checkEqual(`${text} of ${name}`, verdict, 'its worst verdict', worst);
       const requirement = requirementOf(judged);
-      if (requirement === null) yield `${quote(text)} is no requirement with this limit and unit`;
+      if (requirement === null) yield `${quote(text)} is not a requirement with this limit and unit`;
       else if (unit === 'ms' && verdict !== 'not proven' && low !== undefined && actual !== null)
         yield* checkEqual(
           `${text} of ${name}`,
           verdict,
-          'by its bar, it',
+          'by its error bar it',
           verdictOn(requirement, barOf(judged)),
         );
     }

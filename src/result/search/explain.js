@@ -30,41 +30,41 @@ export function endWithError({ unfinished, explanation, ...soFar }, error) {
   return { ...search, explanation: explain(search) };
 }
 
-/** @type {Record<Search['why'], (search: Unexplained, text: (level: number) => string) => string>} */
+/** @type {Record<Search['why'], (search: Unexplained, format: (level: number) => string) => string>} */
 const ENDS = {
-  bracketed({ bracket: { confirmed, above } }, text) {
+  bracketed({ bracket: { confirmed, above } }, format) {
     if (confirmed === null || above === null) return '';
     const width = formatPercent(above.level / confirmed - 1);
-    return `At ${text(above.level)}, ${width} more, a requirement was ${above.verdict}: the answer lies in between.`;
+    return `At ${format(above.level)}, ${width} more, a requirement was ${above.verdict}: the limit lies in between.`;
   },
   flat: () => 'With more requests in flight, throughput no longer grew.',
-  requirement: ({ bracket: { above } }, text) =>
-    `With more requests in flight, a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${text(above.level)}`}.`,
-  highest: ({ settings }, text) =>
-    `Every requirement was met at the highest level allowed, ${text(settings.highest)}: the target may handle more.`,
-  generator(search, text) {
+  requirement: ({ bracket: { above } }, format) =>
+    `With more requests in flight, a requirement is ${above === null ? 'not met' : `${above.verdict}, as at ${format(above.level)}`}.`,
+  highest: ({ settings }, format) =>
+    `Every requirement was met at the highest level allowed, ${format(settings.highest)}: the target may handle more.`,
+  generator(search, format) {
     const { searched, steps, bracket } = search;
     const { confirmed, above } = bracket;
     if (confirmed === null || above === null) {
-      const levels = steps.length === 0 ? 'any level' : `even ${text(lowestOf(steps))}`;
+      const levels = steps.length === 0 ? 'any level' : `even ${format(lowestOf(steps))}`;
       return `The tool could not offer ${levels} as planned, which shows nothing about the target. ${reasonAt(search)}`;
     }
     const last = lastOfEach(steps);
     const failed = last.filter(({ level, verdict }) => level > confirmed && verdict === 'not met');
-    const less = () => `, but less than ${text(lowestOf(failed))}, where a requirement was not met`;
+    const less = () => `, but less than ${format(lowestOf(failed))}, where a requirement was not met`;
     const below = failed.length === 0 ? '' : less();
     const reason = reasonAt(search, above.level);
     const bound = searched === 'rate' ? '--max-rate' : '--max-concurrency';
     const advice = ` Run the tool with more CPU or on another machine, or bound the search with ${bound}.`;
     const remedy = OWN_REMEDY.test(reason) ? '' : advice;
-    return `The tool could not offer ${text(above.level)} as planned: the target may handle more${below}. ${reason}${remedy}`;
+    return `The tool could not offer ${format(above.level)} as planned: the target may handle more${below}. ${reason}${remedy}`;
   },
-  lowest: (search, text) =>
-    `Even ${text(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
-  unconfirmed({ searched, steps }, text) {
+  lowest: (search, format) =>
+    `Even ${format(lowestOf(search.steps))}, the lowest level tried, failed. ${reasonAt(search)}`,
+  unconfirmed({ searched, steps }, format) {
     const last = steps[steps.length - 1];
     const time = formatDuration(last.seconds * 1000);
-    const at = `${searched === 'rate' ? 'At' : 'With'} ${text(last.level)}`;
+    const at = `${searched === 'rate' ? 'At' : 'With'} ${format(last.level)}`;
     if (last.verdict === 'met') {
       const best = formatRate(last.perSecond);
       const { perSecond, level } = bestBefore(steps);

@@ -101,7 +101,7 @@ export const validateSearch = validatorOf(Search, checkAnswer);
 /** @param {Search} search @returns {Generator<string, void>} where its answer contradicts its steps */
 function* checkAnswer({ answer, bracket, steps, confirmation, why, failure, requirements }) {
   const isBroken = why === 'broken off';
-  if (isBroken !== (failure !== undefined)) yield 'its end and its failure contradict each other';
+  if (isBroken !== (failure !== undefined)) yield 'its why and its failure contradict each other';
   if (isBroken && answer !== null) yield 'it was cut short, but has an answer';
   if ((answer?.level ?? null) !== bracket.confirmed)
     yield 'its answer is not the level that it calls confirmed';

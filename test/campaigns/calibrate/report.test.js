@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { compare } from '../../../src/campaigns/calibrate/accurate-rate.js';
-import { render, summarise } from '../../../src/campaigns/calibrate/report.js';
+import { render, summarize } from '../../../src/campaigns/calibrate/report.js';
 import { CALIBRATION, tryAt } from './sample.js';
 
 /** @import { Figures } from '../../../src/campaigns/calibrate/calibrate.js' */
@@ -10,7 +10,7 @@ import { CALIBRATION, tryAt } from './sample.js';
 /** Golden text is written anew with UPDATE_GOLDEN=1; look at the difference before committing it. */
 const UPDATE = process.env.UPDATE_GOLDEN === '1';
 
-const whole = { ...CALIBRATION, summary: summarise(CALIBRATION) };
+const whole = { ...CALIBRATION, summary: summarize(CALIBRATION) };
 
 test('renders a calibration in 80 columns', () => {
   const file = new URL('golden/calibration.txt', import.meta.url);
@@ -41,7 +41,7 @@ const { settings, environment, accurateRate } = CALIBRATION;
 
 test('summary', () => {
   assert.equal(
-    summarise(CALIBRATION).text,
+    summarize(CALIBRATION).text,
     'On this machine, with --concurrency 10 --threads 1 --pacing auto, latencies are at most 125 µs too high ' +
       '(p50; p99 470 µs), including the wake-up of the target. Sends are at most 70 µs late (p50; p99 240 µs, at 1,000/s). ' +
       'Measurements are accurate up to about 2,000/s, with a target that takes 2.5 ms.',
@@ -49,7 +49,7 @@ test('summary', () => {
 });
 
 test('no accurate rate and no measurement are reported', () => {
-  const { text } = summarise({
+  const { text } = summarize({
     ...CALIBRATION,
     delays: [],
     lateness: [],
@@ -147,7 +147,7 @@ const LIMITS = [
 describe('limited by', () => {
   for (const [what, changes, expected] of LIMITS) {
     test(what, () => {
-      const { limits } = summarise({ ...CALIBRATION, ...changes });
+      const { limits } = summarize({ ...CALIBRATION, ...changes });
       assert.equal(limits.length, expected.length, limits.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(limits[i], pattern);
     });
@@ -181,7 +181,7 @@ const REMEDIES = [
 describe('remedies', () => {
   for (const [what, changes, expected] of REMEDIES) {
     test(what, () => {
-      const remedies = summarise({ ...CALIBRATION, ...changes }).remedies;
+      const remedies = summarize({ ...CALIBRATION, ...changes }).remedies;
       assert.match(remedies.pop() ?? '', /^Run nothing else on this machine/);
       assert.equal(remedies.length, expected.length, remedies.join('\n'));
       for (const [i, pattern] of expected.entries()) assert.match(remedies[i], pattern);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createBounds } from '../../../src/campaigns/propagation/watch.js';
-import { everywhere } from '../../../src/result/propagation/judge-delays.js';
+import { lastBoundsOf } from '../../../src/result/propagation/judge-delays.js';
 
 /** @typedef {{good?: number[], revoked?: number[]}} Answers sendings that were answered good, arrivals of revoked */
 
@@ -40,13 +40,13 @@ for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {
   });
 }
 
-test('everywhere: the latest lower and the latest upper bound, possibly of different nodes', () => {
+test('the last bounds: the latest lower and the latest upper bound, possibly of different nodes', () => {
   const nodes = [
     { lowerMs: 0, upperMs: 50 },
     { lowerMs: 20, upperMs: 31 },
     { lowerMs: 3, upperMs: 9 },
   ];
-  assert.deepEqual(everywhere(nodes), { lowerMs: 20, upperMs: 50 });
+  assert.deepEqual(lastBoundsOf(nodes), { lowerMs: 20, upperMs: 50 });
 });
 
 const ms = fc.double({ min: 0, max: 500, noNaN: true });
@@ -73,7 +73,7 @@ test('the same for several nodes', () => {
   fc.assert(
     fc.property(fc.array(node, { minLength: 1, maxLength: 5 }), (nodes) => {
       const truth = Math.max(...nodes.map(({ effect }) => effect));
-      const { lowerMs, upperMs } = everywhere(
+      const { lowerMs, upperMs } = lastBoundsOf(
         nodes.map(({ effect, before, after }) => ({ lowerMs: effect - before, upperMs: effect + after })),
       );
       return lowerMs <= truth && truth <= upperMs;

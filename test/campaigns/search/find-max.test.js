@@ -138,7 +138,7 @@ test('the document has every step, the bracket and the confirmation, and matches
   assert.ok(Number(search.bracket.above?.level) > Number(search.answer?.level));
   assert.match(
     search.explanation,
-    /^At 1\d\d\/s, .* more, a requirement was not met: the answer lies in between\.$/,
+    /^At 1\d\d\/s, .* more, a requirement was not met: the limit lies in between\.$/,
   );
   const units = search.requirements.map(({ unit }) => unit);
   assert.deepEqual(units, ['ms', 'fraction']);
