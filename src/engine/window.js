@@ -6,7 +6,6 @@ import { countPlanned } from '../plan/stages.js';
 
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Members } from '../plan/stages.js' */
-/** @import { CellTally } from './recording/tally.js' */
 /** @import { ShardEnd } from './shard.js' */
 
 /** @typedef {ReturnType<typeof plannedWindow>} Window */
@@ -29,22 +28,24 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
 }
 
 /**
- * @param {LoadPlan} load @param {Window} window @param {CellTally[]} operations
+ * @param {LoadPlan} load @param {Window} window
  * @param {{ends: ShardEnd[], stoppedMs: number}} sendResult `stoppedMs`: from time zero; Infinity: not interrupted
  */
-export function factsOf(load, { planned, windowMs }, operations, { ends, stoppedMs }) {
-  const { model, arrivals, warmupMs } = load;
+export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
+  const { model, arrivals, requests, warmupMs } = load;
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
-  const lastSuccessMs = Math.max(0, ...operations.map((operation) => operation.lastSuccessMs));
+  const endedMs = Math.max(0, ...ends.map((end) => end.endedMs - warmupMs));
+  const isByRequests = model === 'closed' && requests !== null;
+  const lengthMs = Math.min(windowMs ?? endedMs, isByRequests ? endedMs : Number.POSITIVE_INFINITY);
   const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.neverSent));
   return {
     planned: model === 'open' ? Number(planned) : total(ends.map(({ sent }) => sent)) + left,
     /** Planned requests never sent, as the senders counted them. */
     neverSent: left,
-    /** The planned length, else the time of the last success; cut short by an interruption. */
-    windowMs: Math.max(0, Math.min(windowMs ?? lastSuccessMs, stoppedMs - warmupMs)),
+    /** The planned length, but a number of requests may end a closed loop earlier; cut short by an interruption. */
+    windowMs: Math.max(0, Math.min(lengthMs, stoppedMs - warmupMs)),
     /** Time of the last response, from the start of the measured phase. */
-    endedMs: Math.max(0, ...ends.map(({ endedMs }) => endedMs - warmupMs)),
+    endedMs,
     model,
     arrivals,
     warmupMs,

@@ -16,6 +16,7 @@ import { connectOptions } from './tls.js';
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
 
 /** Stops reusing an idle connection this long before the server's keep-alive timeout. */
+const MAX_UNREPORTED_BYTES = 65_536;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */
@@ -76,8 +77,8 @@ export function createConnection({ origin, tls }) {
   }
 
   function finishResponse() {
-    // The request. Unknown with TLS, which reports writes late: a fast response would look premature.
-    const isUnsent = !isTls && (socket?.writableLength ?? 0) > 0;
+    // The request. TLS reports writes late, so a fast response to a small one would look premature.
+    const isUnsent = (socket?.writableLength ?? 0) > (isTls ? MAX_UNREPORTED_BYTES : 0);
     if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
     exchange = null;

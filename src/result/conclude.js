@@ -49,7 +49,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sendResu
   const operations = foldStages(cells, stages);
   const watched = watchedOf(ends, lateness, machine);
   const toolErrors = countToolErrors(operations, watched);
-  const facts = { ...factsOf(load, window, operations, sendResult), ...unitsAndMeaningsOf(mix), toolErrors };
+  const facts = { ...factsOf(load, window, sendResult), ...unitsAndMeaningsOf(mix), toolErrors };
   const block = buildBlock(operations, facts);
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);

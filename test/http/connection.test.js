@@ -4,6 +4,7 @@ import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import { createServer as createRawServer } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import fc from 'fast-check';
 import { createConnection } from '../../src/http/connection.js';
 import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
@@ -253,6 +254,25 @@ describe('with and without TLS', () => {
   /** @param {keyof typeof servers} name @param {string} [scheme] */
   const originOf = (name, scheme = name === 'plain' ? 'http' : 'https') =>
     `${scheme}://127.0.0.1:${/** @type {AddressInfo} */ (servers[name].address()).port}`;
+
+  test('a response over TLS before most of the request is sent: bad_http', async (t) => {
+    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+    const early = createTlsServer({ cert: pem, key: keyPem }, (socket) => {
+      socket
+        .on('error', () => {})
+        .once('data', () => {
+          socket.pause().write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+        });
+      t.after(() => socket.destroy());
+    }).listen(0, '127.0.0.1');
+    t.after(() => early.close());
+    await once(early, 'listening');
+    const { port } = /** @type {AddressInfo} */ (early.address());
+    const own = createConnection({ origin: `https://127.0.0.1:${port}`, tls: trust });
+    const ended = await exchange(own, { method: 'POST', body: Buffer.alloc(32 * 1024 * 1024) }).ended;
+    assert.equal(ended.failure, 'bad_http');
+    await own.close();
+  });
 
   /** @type {[string, keyof typeof servers, Tls, string | number][]} */
   const table = [

@@ -34,7 +34,7 @@ describe('approle-login', () => {
       ['an ID', 'an ID'],
       [{}, ''],
       [['a'], ''],
-      ['x'.repeat(1_000_000), 'x'.repeat(256)],
+      ['x'.repeat(1_000_000), ''],
     ]) {
       const client = {
         ...{ origin: 'http://v', hasToken: true, health: async () => ({ status: 200, json: health }) },

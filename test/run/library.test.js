@@ -1,6 +1,7 @@
 /** `run()` as a library: events, results, errors with codes; it prints nothing and leaves nothing behind. */
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
+import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
@@ -8,6 +9,7 @@ import { startTarget } from '../targets/start.js';
 import { runChecked, runHere, startFaultProxy } from './support.js';
 
 /** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
+/** @import { AddressInfo } from 'node:net' */
 /** @import { RunEvent } from '../../src/run.js' */
 
 /** @type {SpawnedDevServer} */
@@ -36,6 +38,39 @@ test('events come in order: notices, start, intervals, the result that is also r
   assert.equal(last?.type === 'result' && last.result, result);
   assert.equal(result.totals.succeeded, 40);
   assert.doesNotMatch(JSON.stringify([events, result]), new RegExp(server.token));
+});
+
+describe('the rate of a closed loop with a number of requests', () => {
+  test('is over the time that they took, if a longer one was planned', async () => {
+    const plan = await planOf('ocsp', { requests: 5, concurrency: 1, duration: '1h' });
+    const { windowSeconds, durationSeconds, rates } = await runChecked(plan, { token: server.token });
+    assert.ok(durationSeconds < 3600);
+    assert.equal(windowSeconds, durationSeconds);
+    assert.equal(rates.perSecond, 5 / Number(windowSeconds));
+  });
+
+  test('is over the time until the last response, even if that is a failure', async (t) => {
+    let requests = 0;
+    const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const failing = createServer(({ url }, response) => {
+      if (url === '/v1/sys/health') response.end(JSON.stringify(health));
+      else if (++requests <= 5) response.end();
+      else setTimeout(() => response.destroy(), 300);
+    }).listen(0, '127.0.0.1');
+    t.after(() => failing.close());
+    await once(failing, 'listening');
+    const { port } = /** @type {AddressInfo} */ (failing.address());
+    const load = { requests: 7, concurrency: 1, coldStart: true };
+    const plan = await createPlan('http', {
+      url: `http://127.0.0.1:${port}`,
+      path: '/',
+      token: 'none',
+      ...load,
+    });
+    const { totals, windowSeconds } = await runChecked(plan, {});
+    assert.deepEqual([totals.succeeded, totals.failed], [5, 2]);
+    assert.ok(Number(windowSeconds) > 0.5, `${windowSeconds}`);
+  });
 });
 
 test('concurrent runs do not interfere with each other', async () => {
