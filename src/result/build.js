@@ -143,8 +143,8 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 }
 
 /**
- * The time over which rates are computed. Closed loop: until the last success, but at least the planned time; for a
- * stage the planned time, if it passes on at most two more requests than it took over. Open loop: the planned time; if
+ * The time over which rates are computed. Closed loop: its length (engine/window.js), or until the last success if that
+ * is later; for a stage the planned time, if it passes on at most two more requests than it took over. Open loop: the planned time; if
  * there is a backlog at its end, also the time to clear it. By Little's law, rate x mean response time (of the first half)
  * requests are always in flight; more than twice that, plus two, is a backlog. At a rate r, a capacity c leaves (r - c)T
  * requests after a time T, of which (r - c)T/2 count as normal. Slow responses or an early stall would let more count as

@@ -292,7 +292,7 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured phase: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** Basis of the rates: the planned time, or the time until the last success if there was a backlog. */
+    /** Basis of the rates: the planned time, until the last response of a number of requests, or until the last success of a backlog. */
     windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written during the run; `neverSent` then counts the requests without a response so far. */

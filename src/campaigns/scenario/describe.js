@@ -88,7 +88,10 @@ async function describeStep({ name, plan, searchSettings = null, notJudged = [] 
   const place = [target.url, targetFlags({ ...target, url: '' }).trim()];
   const schedule = searchSettings === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
-  const text = planned === null ? 'as many as the target can handle' : formatCount(planned);
+  const before = schedule === null ? '' : ` with ${formatCount(schedule.firstMeasured)} more`;
+  const warmUp = load.warmupMs > 0 && `after a warm-up of ${formatDuration(load.warmupMs)}${before}`;
+  const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
+  const text = [count, warmUp].filter(Boolean).join(', ');
   return [
     ...facts({
       Run: name,

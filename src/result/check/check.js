@@ -180,7 +180,7 @@ function* checkTimeline({ timeline, totals, rates, latencyMs, windowSeconds, unf
   if (isAbove(slowest, longest))
     yield `the timeline's maximum is ${slowest}, but latencyMs.response.max is ${longest}`;
   if (windowSeconds === undefined || unfinished) return;
-  // Nothing is due after the window of an open loop, and a closed loop's ends with its last success.
+  // Nothing is due after the window of an open loop, and a closed loop's ends no earlier than its last success.
   const last = timeline.findLast(({ succeeded }) => succeeded > 0)?.second ?? 0;
   if (isAbove(last * 1000, windowSeconds * 1000 + longest))
     yield `windowSeconds is ${windowSeconds}, but second ${last} had a success, and no response took longer than ${longest} ms`;

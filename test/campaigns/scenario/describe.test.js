@@ -28,9 +28,9 @@ const SAYS = [
   ['no number of requests for a closed loop', HEAD, /^Requests {6}as many as the target can handle$/m],
   ['a number of requests', `${HEAD}load: {requests: 1200}\n`, /^Requests {6}1,200$/m],
   [
-    'arrivals without the warm-up',
+    'arrivals, and those of the warm-up',
     `${HEAD}load: {rate: 5, duration: 10s, warmup: 2s}\n`,
-    /^Requests {6}50$/m,
+    /^Requests {6}50, after a warm-up of 2 s with 10 more$/m,
   ],
   [
     'a name of its own',
