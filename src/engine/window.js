@@ -1,6 +1,7 @@
 /** Length of the measured phase and number of its requests, planned and actual. */
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
+import { offeredBetween } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
 import { countPlanned } from '../plan/stages.js';
 
@@ -38,12 +39,14 @@ export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
   const isByRequests = model === 'closed' && requests !== null;
   const lengthMs = Math.min(windowMs ?? endedMs, isByRequests ? endedMs : Number.POSITIVE_INFINITY);
   const left = model === 'closed' && !interrupted ? 0 : total(ends.map((end) => end.neverSent));
+  const actualMs = Math.max(0, Math.min(lengthMs, stoppedMs - warmupMs));
   return {
     planned: model === 'open' ? Number(planned) : total(ends.map(({ sent }) => sent)) + left,
     /** Planned requests never sent, as the senders counted them. */
     neverSent: left,
     /** The planned length, but a number of requests may end a closed loop earlier; cut short by an interruption. */
-    windowMs: Math.max(0, Math.min(lengthMs, stoppedMs - warmupMs)),
+    windowMs: actualMs,
+    offeredPerSecond: offeredBetween(load, 0, actualMs),
     /** Time of the last response, from the start of the measured phase. */
     endedMs,
     model,

@@ -121,7 +121,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const reachedMs = settledMs ?? endedMs;
   const noneDropped = operations.every(({ dropped }) => dropped === 0);
   return {
-    ...{ planned: expected, endedMs, model, arrivals, warmupMs, interrupted: false },
+    ...{ planned: expected, endedMs, model, arrivals, warmupMs, interrupted: false, offeredPerSecond: null },
     neverSent: expected - settled,
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     allOnTime: settledMs !== null && noneDropped && outcomesOf(operations).every(({ success }) => success),

@@ -79,6 +79,19 @@ export function linesOf({ rampUpMs, warmupMs, stages }, rate) {
 }
 
 /**
+ * The planned rate of an open loop, or of its part. Counted arrivals would be up to one more or fewer.
+ * @param {LoadPlan} load @param {number} startMs from the start of the measured phase @param {number} endMs
+ * @returns {number | null} mean per second; null: a closed loop, or no time
+ */
+export function offeredBetween(load, startMs, endMs) {
+  const { ratePerSecond, warmupMs, shard } = load;
+  if (ratePerSecond === null || endMs <= startMs) return null;
+  const { expected } = createProfile(linesOf(load, ratePerSecond));
+  const arrivals = expected(warmupMs + endMs) - expected(warmupMs + startMs);
+  return (arrivals / (endMs - startMs) / (shard?.of ?? 1)) * 1000;
+}
+
+/**
  * Arrival i is due when the profile expects i arrivals: at a constant rate, they are evenly spaced.
  * @param {number} expected up to the end @param {number} expectedInWarmup @param {number | null} requests maximum
  */

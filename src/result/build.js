@@ -2,8 +2,8 @@
 import { meanOf, sumHistograms } from '../common/histogram.js';
 import { sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
-import { rateBar } from '../verdict/bars.js';
-import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
+import { MIN_CLUMP, rateBar } from '../verdict/bars.js';
+import { lineThrough, proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 import { barsOf, buildLatency, SERIES } from './latency.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
@@ -48,17 +48,21 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   const isOpen = facts.model === 'open';
   const isConstant = facts.arrivals === 'constant';
   const isEnded = facts.allOnTime === undefined;
+  const isKeepingUp = isOpen ? keptUp(operations, facts) : false;
   // Open loop: every planned arrival succeeded, and there was no backlog at the end.
-  const isDone = succeeded === planned && rateWindowMs(operations, facts) === facts.windowMs;
+  const isDone = succeeded === planned && succeeded > 0 && isKeepingUp === true;
   const allOnTime = isOpen && (facts.allOnTime ?? isDone);
-  const ratePerSecond = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
-  const completed = fullSeconds(operations, facts);
-  const offeredPerSecond =
-    isOpen && isConstant && isEnded && facts.windowMs > 0 ? (planned / facts.windowMs) * 1000 : null;
+  const offeredPerSecond = isOpen && isConstant && isEnded ? (facts.offeredPerSecond ?? null) : null;
+  const inWindow = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
+  // The window may hold one constant arrival more or fewer than the rate implies.
+  const ratePerSecond = (isDone ? offeredPerSecond : null) ?? inWindow;
   const bar = rateBar({
-    ...{ perSecond: ratePerSecond, ...completed, offeredPerSecond, succeeded },
+    ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts), offeredPerSecond, succeeded },
     errors: Math.max(0, errors - (facts.toolErrors ?? 0)),
     isServed: isConstant && allOnTime,
+    slack: isKeepingUp === null && facts.windowMs > 0 ? Math.max(1, windowMs / facts.windowMs) : 1,
+    // By Little's law, the mean number in flight: responses may come in clumps of as many.
+    clump: Math.max(MIN_CLUMP, (inWindow * meanOf(all.response.reported)) / 1000),
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
   const rates = { ratePerSecond, offeredPerSecond, rateBar: bar };
@@ -95,11 +99,11 @@ export function buildBlock(...measured) {
 export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isIncluded) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isIncluded(name, outcome.success) ? outcome : [])));
-  const isConstant = load.stages === null && load.rampUpMs <= load.warmupMs;
+  const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
   return {
     ...measured,
     ...measured.counts,
-    ...(isConstant ? { offeredPerSecond: load.ratePerSecond } : { offeredAs: 'mean' }),
+    ...(isLevel ? {} : { offeredAs: 'mean' }),
     series: timesWhere((_, success) => success),
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
     toolErrors: Math.min(errors, facts.toolErrors ?? 0),
@@ -144,40 +148,46 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
 
 /**
  * The time over which rates are computed. Closed loop: its length (engine/window.js), or until the last success if that
- * is later; for a stage the planned time, if it passes on at most two more requests than it took over. Open loop: the planned time; if
- * there is a backlog at its end, also the time to clear it. By Little's law, rate x mean response time (of the first half)
- * requests are always in flight; more than twice that, plus two, is a backlog. At a rate r, a capacity c leaves (r - c)T
- * requests after a time T, of which (r - c)T/2 count as normal. Slow responses or an early stall would let more count as
- * normal, so a target that did not reach the offered rate even in the best half of the time has a backlog, too.
+ * is later; for a stage the planned time, if it passes on at most two more requests than it took over. Open loop: the
+ * planned time; unless the target kept up, also the time until the last success.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
-export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
-  const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
-  const hasBacklog = sumOf(operations, 'neverSentDue') > 0;
-  if (lastSuccess <= windowMs || interrupted || hasBacklog) return Math.max(windowMs, lastSuccess);
-  const after = sumOf(operations, 'successesAfter');
-  if (model === 'closed') return carriedOver > 0 && after <= carriedOver + 2 ? windowMs : lastSuccess;
-  const paces = operations.map(
-    ({ perSecond, pace = { count: total(perSecond.succeeded), ms: windowMs } }) => pace.count / pace.ms,
-  );
-  const halves = operations.map(({ firstHalf }) => firstHalf);
-  const mean = sumOf(halves, 'responseMs') / Math.max(1, sumOf(halves, 'count'));
-  const succeeded = successesPerSecond(operations);
-  const isNormal = after <= Math.min(2, total(succeeded) / 20) + 2 * total(paces) * mean;
-  return isNormal && keptUp(succeeded, windowMs, after) ? windowMs : lastSuccess;
+export function rateWindowMs(operations, facts) {
+  const { model, windowMs, carriedOver = 0, interrupted } = facts;
+  const until = Math.max(windowMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  if (model === 'open') return keptUp(operations, facts) ? windowMs : until;
+  const isPassedOn = carriedOver > 0 && sumOf(operations, 'successesAfter') <= carriedOver + 2;
+  return isPassedOn && !interrupted ? windowMs : until;
 }
 
-/** @param {number[]} succeeded per second, also after the end @param {number} windowMs @param {number} after responses after it */
-function keptUp(succeeded, windowMs, after) {
-  const half = Math.floor(windowMs / 2000);
-  const offered = (total(succeeded) * half * 1000) / windowMs;
-  let [sum, most] = [0, 0];
-  for (const [i, count] of succeeded.entries()) {
-    sum += count - (succeeded[i - half] ?? 0);
-    most = Math.max(most, sum);
-  }
-  // Those in flight at either end vary by chance.
-  return half === 0 || most >= offered - 2 - Math.sqrt(after);
+/** The growth of the response time per time that counts as none, and the late responses that do: at most two. */
+const [MAX_GROWTH, STRAGGLERS] = [0.01, 2];
+
+/**
+ * Did an open loop's target keep up? If all was done by the planned end, it did. Otherwise it depends on the response
+ * times by due time: a target that serves a share 1/(1 + g) of the offered rate lets them grow by g per time, from
+ * their first value on. If they do not grow, rate x response time requests are in flight at the end by Little's law,
+ * as always; with more than twice that, plus two, there may be a backlog.
+ * @param {CellTally[]} operations @param {RunFacts} facts
+ * @returns {boolean | null} null: the responses are too few or too uneven to show it
+ */
+function keptUp(operations, { windowMs, interrupted }) {
+  if (sumOf(operations, 'neverSentDue') > 0) return false;
+  if (operations.every(({ lastSuccessMs }) => lastSuccessMs <= windowMs)) return true;
+  if (interrupted) return false;
+  const after = sumOf(operations, 'successesAfter');
+  if (after <= Math.min(STRAGGLERS, total(successesPerSecond(operations)) / 100)) return true;
+  const of = (/** @type {'count' | 'dueMs' | 'responseMs'} */ key) =>
+    sumArrays(operations.map(({ byDue }) => byDue[key]));
+  const [count, dueMs, responseMs] = [of('count'), of('dueMs'), of('responseMs')];
+  const points = count.flatMap((weight, i) =>
+    weight > 0 ? { weight, x: dueMs[i] / weight, y: responseMs[i] / weight } : [],
+  );
+  const line = lineThrough(points);
+  if (line.slope.low > MAX_GROWTH) return false;
+  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
+  const inFlight = (total(count) / span) * Math.max(0, line.at(points[0]?.x ?? 0));
+  return line.slope.high <= MAX_GROWTH && after <= STRAGGLERS + 2 * inFlight ? true : null;
 }
 
 /** @template {string} Key @param {readonly Record<Key, number>[]} of @param {Key} key */

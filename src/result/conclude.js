@@ -7,6 +7,7 @@ import { foldStages, mergeTallies, plannedOf, withPlanned } from '../engine/reco
 import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
+import { offeredBetween } from '../plan/schedule.js';
 import { shardOfThread } from '../plan/shard-part.js';
 import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
 import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
@@ -142,7 +143,7 @@ export function buildResult(run) {
         { ...buildBlock([one], factsOfOne(one), windowMs), unit: facts.units[one.name] },
       ]),
     ),
-    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts) }),
+    ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts, load) }),
     timeline: buildTimeline(operations, run.seconds, run.dueIn),
     requirements: requirements.map((one) =>
       shard ? deferRequirement(one, shard) : judgeRequirement(one, viewFor(one)),
@@ -157,13 +158,10 @@ export function buildResult(run) {
   };
 }
 
-/** With this many arrivals, one more or less changes the rate by 1 %. */
-const MIN_ARRIVALS = 100;
-
-/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @returns {StageBlock[]} */
-function buildStages(cells, stages, facts) {
+/** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @param {LoadPlan} load @returns {StageBlock[]} */
+function buildStages(cells, stages, facts, load) {
   return stages.map((stage, i) => {
-    const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, facts);
+    const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, { facts, load });
     const factsOfOne = factsOfEach(own, ofStage);
     return {
       name: stage.name,
@@ -183,9 +181,9 @@ function buildStages(cells, stages, facts) {
  * The cells of a stage (last successes count from its start, seconds from the start of the run), its facts, and the
  * window of its rates.
  * @param {CellTally[]} cells of all stages @param {number} index of the stage
- * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {RunFacts} run
+ * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {{facts: RunFacts, load: LoadPlan}} run
  */
-function stageOf(cells, index, { startMs, endMs }, run) {
+function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
   const own = cells
     .filter(({ stage }) => stage === index)
     .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
@@ -198,6 +196,7 @@ function stageOf(cells, index, { startMs, endMs }, run) {
     interrupted: run.interrupted && isOpen,
     startMs,
     windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
+    offeredPerSecond: offeredBetween(load, startMs, Math.min(endMs, run.windowMs)),
     endedMs: Math.max(0, run.endedMs - startMs),
     ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
   };
@@ -218,26 +217,10 @@ function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const whole =
     index < 0
       ? { own: folded, facts, windowMs: rateWindowMs(folded, facts) }
-      : stageOf(cells, index, stages[index], facts);
+      : stageOf(cells, index, stages[index], { facts, load });
   const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
   const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
   // Over the same window as the rates in the result.
   const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
-  // Operations are drawn at random: the share of each in the offered rate is not fixed.
-  if (operation !== undefined && whole.own.length > 1) return { ...view, offeredPerSecond: null };
-  if (index < 0 || !isConstant(load, index)) return view;
-  return { ...view, ...levelOffered(view, stages[index].level.most, ownFacts) };
-}
-
-/**
- * A stage of constant level that begins and ends between two arrivals has one arrival fewer than its level implies.
- * With enough arrivals, that is negligible; with fewer, it is indistinguishable from missing load.
- * @param {Pick<RunView, 'offeredPerSecond'>} view the mean offered rate @param {number} level a second
- * @param {RunFacts} facts of the stage @returns {Partial<RunView>}
- */
-function levelOffered({ offeredPerSecond }, level, { windowMs }) {
-  if (offeredPerSecond === null) return {};
-  const [planned, atLevel] = [offeredPerSecond, level].map((rate) => (rate * windowMs) / 1000);
-  if (atLevel - planned >= 1) return {};
-  return planned < MIN_ARRIVALS ? { levelPerSecond: level } : { offeredPerSecond: level, offeredAs: 'level' };
+  return index >= 0 && isConstant(load, index) ? { ...view, offeredAs: undefined } : view;
 }

@@ -1,5 +1,6 @@
 /** The Result, source of every report. Unknown keys are allowed, so that older readers accept newer files. */
 import { z } from 'zod';
+import { DUE_PARTS } from '../engine/recording/tally.js';
 import {
   amount,
   count,
@@ -27,13 +28,15 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
+const parts = (/** @type {z.ZodNumber | z.ZodInt} */ of) => z.array(of).length(DUE_PARTS);
+
 /** Times are milliseconds from the start of the measured phase. */
 const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
-  /** Successes in the first half of the measured phase, and the sum of their response times. */
-  firstHalf: z.object({ count, responseMs: z.number() }),
+  /** Successes in equal parts of the measured phase by the time they were due; absent in older files. */
+  byDue: z.object({ count: parts(count), ...each(['dueMs', 'responseMs'], parts(z.number())) }).optional(),
   /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */

@@ -94,27 +94,28 @@ const MIN_SERVED = 5;
 const MIN_SECONDS = 5;
 /** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
 const BATCHES = 20;
-/** Responses come in clumps because servers pause: this many count as one event of a Poisson process. */
-const CLUMP = 4;
+/** Responses come in clumps because servers pause: at least this many count as one event of a Poisson process. */
+export const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none
+ * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number}} Successes
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slack?: number, slowdown: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
- *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
+ *   in time; `slack`: the factor by which the target may have been faster if it kept up; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown
  * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
-  const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
+  const { perSecond, succeeded, errors, offeredPerSecond, isServed, slack = 1, slowdown } = sample;
   if ((isServed && succeeded >= MIN_SERVED) || succeeded === 0) {
     const high = Math.max(perSecond, succeeded > 0 ? (offeredPerSecond ?? 0) : 0);
     return { low: perSecond, high, sampled: high };
   }
-  const { low, high } = sampledBar(sample);
+  const { low, ...upper } = sampledBar(sample);
+  const high = upper.high * slack;
   const maxRate =
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
@@ -125,10 +126,11 @@ export function rateBar(sample) {
 }
 
 /** @param {Successes} sample */
-function sampledBar({ perSecond, succeeded, completedPerSecond, fullSeconds = completedPerSecond.length }) {
+function sampledBar({ perSecond, succeeded, clump = MIN_CLUMP, ...seconds }) {
+  const { completedPerSecond, fullSeconds = completedPerSecond.length } = seconds;
   if (fullSeconds < MIN_SECONDS) {
-    const { low, high } = poissonBounds(succeeded / CLUMP);
-    const scale = (perSecond * CLUMP) / succeeded;
+    const { low, high } = poissonBounds(succeeded / clump);
+    const scale = (perSecond * clump) / succeeded;
     return { low: low * scale, high: high * scale };
   }
   const means = batchMeans(completedPerSecond, fullSeconds);

@@ -132,6 +132,27 @@ export function meanAndVariance(values) {
   return { count, mean: count === 0 ? Number.NaN : mean, variance: count < 2 ? 0 : squares / (count - 1) };
 }
 
+/**
+ * Weighted least squares; y has the variance s²/weight.
+ * @param {readonly {x: number, y: number, weight: number}[]} points
+ * @returns {{slope: {low: number, high: number}, at: (x: number) => number}} bounds of the slope, infinite with fewer
+ *   than three different x, and the line
+ */
+export function lineThrough(points) {
+  const sum = (/** @type {(point: typeof points[number]) => number} */ of) =>
+    points.reduce((all, point) => all + point.weight * of(point), 0);
+  const weight = sum(() => 1);
+  const [meanX, meanY] = [sum(({ x }) => x) / weight, sum(({ y }) => y) / weight];
+  const spread = sum(({ x }) => (x - meanX) ** 2);
+  const slope = spread > 0 ? sum(({ x, y }) => (x - meanX) * (y - meanY)) / spread : 0;
+  const at = (/** @type {number} */ x) => meanY + slope * (x - meanX);
+  const df = points.length - 2;
+  if (df < 1 || spread === 0)
+    return { slope: { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }, at };
+  const half = studentT95(df) * Math.sqrt(sum(({ x, y }) => (y - at(x)) ** 2) / df / spread);
+  return { slope: { low: slope - half, high: slope + half }, at };
+}
+
 /** P(|T| < t). @param {number} t @param {number} df */
 function studentCentral(t, df) {
   const angle = Math.atan(t / Math.sqrt(df));

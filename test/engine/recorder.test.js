@@ -236,7 +236,7 @@ describe('a recorder', () => {
     assert.equal(rows.length, 2);
   });
 
-  test('records the last success, the response times of the first half, and successes after the end', () => {
+  test('records the last success, the response times by due time, and successes after the end', () => {
     const { recorder } = setUp({ warmupMs: 1000, measuredMs: 4000 });
     recorder.record(sample(1000, 1300, 'good'));
     recorder.record(sample(2999, 3099, 'good'));
@@ -245,8 +245,15 @@ describe('a recorder', () => {
     recorder.record(sample(3000, 4500, 'good'));
     recorder.record(sample(4000, 4900, 'refused'));
     recorder.record(sample(4990, 5100, 'good'));
-    const [{ lastSuccessMs, firstHalf, successesAfter }] = recorder.finish().cells;
-    assert.deepEqual([lastSuccessMs, firstHalf, successesAfter], [4100, { count: 1, responseMs: 300 }, 1]);
+    const [{ lastSuccessMs, byDue, successesAfter }] = recorder.finish().cells;
+    assert.deepEqual([lastSuccessMs, successesAfter], [4100, 1]);
+    const twentieths = (/** @type {Record<number, number>} */ at) =>
+      Array.from({ length: 20 }, (_, i) => at[i] ?? 0);
+    assert.deepEqual(byDue, {
+      count: twentieths({ 0: 1, 1: 1, 9: 1, 10: 1, 19: 1 }),
+      dueMs: twentieths({ 0: 0, 1: 200, 9: 1999, 10: 2000, 19: 3990 }),
+      responseMs: twentieths({ 0: 300, 1: 2000, 9: 100, 10: 1500, 19: 110 }),
+    });
   });
 });
 

@@ -180,6 +180,8 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
       planned: planned * times,
       neverSent: waiting * times,
       windowMs: load.durationMs ?? endedMs,
+      offeredPerSecond:
+        load.model === 'open' ? (planned * times * 1000) / (load.durationMs ?? endedMs) : null,
       endedMs,
       model: load.model,
       arrivals: load.arrivals,

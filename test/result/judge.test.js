@@ -148,7 +148,7 @@ const RATES = [
   ['rate>=20/s', { ...UNEVEN, ...STEADY }, 'met', /every request offered \(20\/s\) succeeded/],
   [
     'rate>=1000/h',
-    { good: n(6), ratePerSecond: 0.27, ...STEADY, offeredPerSecond: 1000 / 3600 },
+    { good: n(6), ratePerSecond: 1000 / 3600, ...STEADY, offeredPerSecond: 1000 / 3600 },
     'met',
     /every request offered \(1,000\/h\) succeeded/,
   ],

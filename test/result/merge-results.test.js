@@ -153,7 +153,7 @@ describe('the measurement of the merged result', () => {
 
   /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */
   const STARTS = [
-    ['within a second', '2026-01-02T03:04:05.900Z', 'valid', null],
+    ['within a twentieth of the plan', '2026-01-02T03:04:05.150Z', 'valid', null],
     [
       'seconds apart',
       '2026-01-02T03:04:08.200Z',

@@ -1,138 +1,186 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { createHistogram } from '../../src/common/histogram.js';
-import { buildBlock, rateWindowMs } from '../../src/result/build.js';
+import { describe, test } from 'node:test';
+import { uniform } from '../../src/common/random.js';
+import { createRecorder } from '../../src/engine/recording/recorder.js';
+import { mergeTallies } from '../../src/engine/recording/tally.js';
+import { parseRequirement } from '../../src/plan/requirements.js';
+import { buildBlock, buildView, measure, rateWindowMs } from '../../src/result/build.js';
+import { judgeRequirement } from '../../src/result/requirements/judge.js';
 
 /** @import { CellTally } from '../../src/engine/recording/tally.js' */
 /** @import { RunFacts } from '../../src/result/build.js' */
 
-/**
- * @param {{last: number, after: number, mean: number, succeeded?: readonly number[], neverSentDue?: number}} run ms and counts
- * @param {Partial<RunFacts>} [facts]
- */
-function windowOf({ last, after, mean, succeeded = [1200], neverSentDue = 0 }, facts = {}) {
-  const operation = /** @type {any} */ ({
-    lastSuccessMs: last,
-    successesAfter: after,
-    neverSentDue,
-    firstHalf: { count: 500, responseMs: 500 * mean },
-    perSecond: { succeeded },
-  });
-  const all = /** @type {any} */ ({ model: 'open', windowMs: 60_000, interrupted: false, ...facts });
-  return rateWindowMs([operation], all);
+/** @typedef {(dueMs: number, index: number) => number} Target when the response to a request is complete, ms */
+
+/** A target that answers one request at a time. @param {number} perSecond @param {number} [freeMs] @returns {Target} */
+function serial(perSecond, freeMs = 0) {
+  let free = freeMs;
+  return (dueMs) => {
+    free = Math.max(free, dueMs) + 1000 / perSecond;
+    return free;
+  };
 }
 
-const TABLE = /** @type {const} */ ([
-  ['everything finished in time', { last: 59_960, after: 0, mean: 10 }, {}, 60_000],
-  ['the last response arrives just after the end', { last: 60_100, after: 1, mean: 10 }, {}, 60_000],
-  ['one slow response at the end is not a backlog', { last: 64_000, after: 1, mean: 10 }, {}, 60_000],
-  ['as many in flight as usual (20/s x 2 s)', { last: 62_000, after: 40, mean: 2000 }, {}, 60_000],
-  ['a backlog of 3 s that no early hiccup explains', { last: 63_000, after: 60, mean: 350 }, {}, 63_000],
-  ['an overload of 5 %: mean T/4(1 - c/r)', { last: 63_000, after: 60, mean: 714 }, {}, 63_000],
-  [
-    'a stall of 10 s, then 15/s of the 20/s',
-    { last: 90_000, after: 450, mean: 12_000, succeeded: [...Array(10).fill(0), ...Array(80).fill(15)] },
-    {},
-    90_000,
-  ],
-  [
-    'a stall of 10 s, then 20/s: late, but at the offered rate',
-    { last: 70_000, after: 200, mean: 10_000, succeeded: [...Array(10).fill(0), ...Array(60).fill(20)] },
-    {},
-    60_000,
-  ],
-  [
-    'a capacity of 10/s, 12/s offered for 10 s, each response after a second',
-    { last: 12_800, after: 30, mean: 1200, succeeded: [8, ...Array(11).fill(10), 2] },
-    { windowMs: 10_000 },
-    12_800,
-  ],
-  [
-    '10,000/s, each response after 1 ms, with a few more or fewer per second',
-    {
-      ...{ last: 10_001, after: 10, mean: 1 },
-      succeeded: [9985, 10_004, 9996, 10_003, 10_002, 9999, 10_001, 9998, 10_003, 9999, 10],
+/** @param {number} ms @param {number} [spread] of both sides, as a share @returns {Target} */
+const after = (ms, spread = 0) => {
+  return (dueMs, index) => dueMs + ms * (1 + spread * (2 * uniform(3, index) - 1));
+};
+
+/** Slow from the start, and from some time on also one at a time. @param {number} ms @param {number} untilMs @param {number} perSecond @returns {Target} */
+function collapsing(ms, untilMs, perSecond) {
+  const queue = serial(perSecond, untilMs + ms);
+  return (dueMs, index) => (dueMs < untilMs ? dueMs + ms : Math.max(dueMs + ms, queue(dueMs, index)));
+}
+
+/**
+ * @param {{ratePerSecond: number, seconds: number, warmupSeconds?: number}} load constant @param {Target} target
+ * @param {Partial<RunFacts>} [changes]
+ */
+function run({ ratePerSecond, seconds, warmupSeconds = 0 }, target, changes = {}) {
+  const windowMs = seconds * 1000;
+  const warmupMs = warmupSeconds * 1000;
+  const good = /** @type {const} */ ({ outcome: 'good', success: true, verification: 'passed' });
+  const operations = [{ name: 'issue', classify: () => good }];
+  const recorder = createRecorder({
+    ...{ operations, warmupMs, shards: 1, measuredMs: windowMs, onSecond() {} },
+  });
+  const samples = [];
+  for (let index = 0; (index * 1000) / ratePerSecond < warmupMs + windowMs; index++) {
+    const intended = (index * 1000) / ratePerSecond;
+    samples.push(sample(index, intended, target(intended, index)));
+  }
+  for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
+  const { cells } = mergeTallies([recorder.finish()]);
+  const planned = samples.filter(({ intended }) => intended >= warmupMs).length;
+  const facts = /** @type {RunFacts} */ ({
+    ...{
+      model: 'open',
+      arrivals: 'constant',
+      planned,
+      neverSent: 0,
+      windowMs,
+      offeredPerSecond: ratePerSecond,
     },
-    { windowMs: 10_000 },
-    10_000,
-  ],
-  ['two requests at 1,000/s', { last: 5, after: 2, mean: 0, succeeded: [2] }, { windowMs: 2 }, 5],
-  ['requests still waiting at the end', { last: 70_000, after: 2, mean: 10, neverSentDue: 5 }, {}, 70_000],
-  [
-    'a closed loop, until its last success',
-    { last: 60_100, after: 1, mean: 10 },
-    { model: 'closed' },
-    60_100,
-  ],
+    ...{ interrupted: false, meanings: {}, units: {}, warmupMs, endedMs: cells[0].lastSuccessMs, ...changes },
+  });
+  return { cells, facts };
+}
+
+/** @param {number} index @param {number} intended @param {number} done */
+const sample = (index, intended, done) =>
+  /** @type {import('../../src/engine/recording/ring.js').Sample} */ ({
+    ...{ operation: 0, index, intended, sent: intended, done, sendLateMs: 0, carriedMs: 0, readLateMs: 0 },
+    ...{ failure: null, status: 200, body: new Uint8Array(0) },
+  });
+
+const LOAD = /** @type {any} */ ({
+  model: 'open',
+  arrivals: 'constant',
+  stages: null,
+  rampUpMs: 0,
+  warmupMs: 0,
+});
+
+/** @param {ReturnType<typeof run>} ran @param {string} text of a requirement */
+function judge({ cells, facts }, text) {
+  const view = buildView(measure(cells, facts), LOAD, true);
+  return judgeRequirement(parseRequirement(text), view);
+}
+
+const HOURLY = { ratePerSecond: 1000 / 3600, seconds: 60 };
+const TWENTY = { ratePerSecond: 20, seconds: 10 };
+
+describe('a requirement of the offered rate', () => {
+  const MET = /** @type {[string, Parameters<typeof run>[0], Target][]} */ ([
+    ['everything finished in time', TWENTY, after(10)],
+    ['a slow but steady target', { ratePerSecond: 20, seconds: 20 }, after(1000, 0.5)],
+    ['a steady target that takes more than half the run', { ratePerSecond: 10, seconds: 10 }, after(5200)],
+    ['1,000 an hour for a minute', HOURLY, after(300, 0.9)],
+    ['a stall at the start, then the offered rate', { ratePerSecond: 20, seconds: 60 }, serial(25, 10_000)],
+    ['1,000/s, a few more or fewer each second', { ratePerSecond: 1000, seconds: 10 }, after(50, 0.5)],
+    ['two of 200 responses after the end', TWENTY, (ms, i) => ms + (i >= 198 ? 4000 : 10)],
+  ]);
+  for (const [sentence, load, target] of MET) {
+    test(`is met: ${sentence}`, () => {
+      const { verdict, actual, reason } = judge(run(load, target), `rate>=${load.ratePerSecond}/s`);
+      assert.deepEqual([verdict, actual], ['met', load.ratePerSecond], reason);
+      assert.equal(judge(run(load, target), `rate>${load.ratePerSecond}/s`).verdict, 'not met');
+    });
+  }
+
+  const NOT_MET = /** @type {[string, Parameters<typeof run>[0], Target][]} */ ([
+    ['750/h of 1,000/h', HOURLY, serial(750 / 3600)],
+    ['0.75/s of 1/s', { ratePerSecond: 1, seconds: 17 }, serial(0.75)],
+    ['95 % of 1/s', { ratePerSecond: 1, seconds: 60 }, serial(0.95)],
+    ['98 % of 20/s', TWENTY, serial(19.6)],
+    ['99 % of 1,000/s', { ratePerSecond: 1000, seconds: 10 }, serial(990)],
+    ['8/s of 10/s, after a warm-up', { ratePerSecond: 10, seconds: 6, warmupSeconds: 10 }, serial(8)],
+    ['a stall at the start, then 19/s of 20/s', { ratePerSecond: 20, seconds: 60 }, serial(19, 10_000)],
+    ['a collapse in the second half', TWENTY, collapsing(3000, 5000, 9)],
+    ['a collapse near the end', TWENTY, collapsing(50, 9000, 10)],
+    ['two thirds of it, a second late', { ratePerSecond: 10, seconds: 3 }, collapsing(1000, 0, 6.5)],
+    ['90 % of it, three seconds late', TWENTY, collapsing(3000, 0, 18)],
+    ['80 % of it, four seconds late', { ratePerSecond: 10, seconds: 9 }, collapsing(4000, 0, 8)],
+    ['one of 17 five seconds late', HOURLY, (ms, i) => ms + (i === 16 ? 5000 : 10)],
+  ]);
+  for (const [sentence, load, target] of NOT_MET) {
+    test(`is not met, or not proven: ${sentence}`, () => {
+      const { verdict, reason } = judge(run(load, target), `rate>=${load.ratePerSecond}/s`);
+      assert.notEqual(verdict, 'met', reason);
+    });
+  }
+
+  test('needs five requests', () => {
+    assert.equal(judge(run({ ratePerSecond: 1, seconds: 4 }, after(10)), 'rate>=1/s').verdict, 'not proven');
+  });
+});
+
+test('a rate above the offered one is not met, though one arrival more than it implies fits into the window', () => {
+  const ran = run({ ratePerSecond: 1, seconds: 4.1 }, after(10));
+  assert.deepEqual(buildBlock(ran.cells, ran.facts).rates, {
+    ...{ perSecond: 1, perHour: 3600, peakOneSecond: 1, bar: { low: 1, high: 1, sampled: 1 } },
+  });
+  assert.equal(judge(ran, 'rate>=1.01/s').verdict, 'not met');
+});
+
+const WINDOWS = /** @type {[string, ReturnType<typeof run>, number | 'last'][]} */ ([
+  ['steady: the planned time', run(TWENTY, after(1000)), 10_000],
+  ['a backlog: until the last success', run(TWENTY, serial(10)), 'last'],
+  ['with requests still waiting', run(TWENTY, after(1000)), 'last'],
+  ['a closed loop: until its last success', run(TWENTY, after(1000), { model: 'closed' }), 'last'],
   [
     'a stage of a closed loop that hands over as many requests as it received',
-    { last: 60_100, after: 10, mean: 10 },
-    { model: 'closed', carriedOver: 10 },
-    60_000,
+    run(TWENTY, after(1000), { model: 'closed', carriedOver: 20 }),
+    10_000,
   ],
   [
     'a stage that hands over more, as its level rose',
-    { last: 60_100, after: 20, mean: 10 },
-    { model: 'closed', carriedOver: 10 },
-    60_100,
+    run(TWENTY, after(1000), { model: 'closed', carriedOver: 10 }),
+    'last',
   ],
-  [
-    'an interrupted run, until its last success',
-    { last: 60_100, after: 1, mean: 10 },
-    { interrupted: true },
-    60_100,
-  ],
+  ['an interrupted run: until its last success', run(TWENTY, after(1000), { interrupted: true }), 'last'],
 ]);
-
-for (const [sentence, run, facts, expected] of TABLE) {
-  test(`rate window: ${sentence}`, () => assert.equal(windowOf(run, facts), expected));
+WINDOWS[2][1].cells[0].neverSentDue = 5;
+for (const [sentence, { cells, facts }, expected] of WINDOWS) {
+  test(`rate window: ${sentence}`, () => {
+    assert.equal(rateWindowMs(cells, facts), expected === 'last' ? cells[0].lastSuccessMs : expected);
+  });
 }
 
 test('rates of operations use the window of the whole run, and add up to its rate', () => {
-  const operations = [
-    { name: 'fast', count: 900, last: 59_000 },
-    { name: 'late', count: 300, last: 80_000 },
-  ].map(({ name, count, last }) => operation(name, count, last));
-  const facts = /** @type {any} */ ({
-    planned: 1200,
-    neverSent: 0,
-    model: 'open',
-    windowMs: 60_000,
-    meanings: {},
-  });
+  const fast = run({ ratePerSecond: 15, seconds: 60 }, after(10));
+  const late = run({ ratePerSecond: 5, seconds: 60 }, serial(4));
+  const operations = [...fast.cells, ...late.cells];
+  const facts = { ...fast.facts, planned: 1200, offeredPerSecond: 20 };
   const windowMs = rateWindowMs(operations, facts);
-  assert.equal(windowMs, 80_000);
-  const rateOf = (/** @type {typeof operations} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
-  assert.equal(rateOf(operations), 15);
-  const told = operations.map((one) => rateOf([one]));
-  assert.deepEqual(told, [11.25, 3.75]);
+  assert.equal(windowMs, 75_000);
+  const rateOf = (/** @type {CellTally[]} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
+  assert.deepEqual([rateOf(operations), rateOf(fast.cells), rateOf(late.cells)], [16, 12, 4]);
 });
 
-/**
- * @param {string} name
- * @param {number} count successes
- * @param {number} lastSuccessMs
- * @returns {CellTally}
- */
-function operation(name, count, lastSuccessMs) {
-  const none = {
-    response: createHistogram(),
-    service: createHistogram(),
-    sendLag: createHistogram(),
-    ownResponse: createHistogram(),
-    ownService: createHistogram(),
-  };
-  return {
-    name,
-    stage: 0,
-    outcomes: { good: { success: true, count, latency: none } },
-    verification: { checked: count, passed: count, unchecked: 0, failures: {}, notes: [] },
-    dropped: 0,
-    neverSentDue: 0,
-    warmup: 0,
-    perSecond: { sent: [count], succeeded: [count], failed: [] },
-    lastSuccessMs,
-    firstHalf: { count: 100, responseMs: 1000 },
-    successesAfter: lastSuccessMs > 60_000 ? 100 : 0,
-  };
-}
+test('parts written by older versions, without response times by due time, prove no rate with late responses', () => {
+  const { cells, facts } = run(TWENTY, after(1000));
+  const empty = { count: Array(20).fill(0), dueMs: Array(20).fill(0), responseMs: Array(20).fill(0) };
+  const old = { cells: [{ ...cells[0], byDue: empty }], facts };
+  assert.equal(judge(old, 'rate>=20/s').verdict, 'not proven');
+});

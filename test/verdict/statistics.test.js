@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { quantileRank } from '../../src/common/histogram.js';
 import {
   binomialCdf,
+  lineThrough,
   lowerRank,
   meanAndVariance,
   proportionUpperBound,
@@ -97,4 +98,32 @@ test('mean and variance', () => {
   assert.deepEqual(meanAndVariance([3]), { count: 1, mean: 3, variance: 0 });
   assert.ok(Number.isNaN(meanAndVariance([]).mean));
   near(meanAndVariance([1e9 + 1, 1e9 + 2, 1e9 + 3]).variance, 1, 1e-9, 'far from zero');
+});
+
+test('a weighted line has the slope and bounds of weighted least squares', () => {
+  // By the textbook formulas, computed apart; t(0.95, 2) = 2.919986.
+  const points = [
+    { x: 0, y: 1, weight: 1 },
+    { x: 1, y: 2, weight: 2 },
+    { x: 2, y: 2, weight: 1 },
+    { x: 4, y: 5, weight: 4 },
+  ];
+  const { slope, at } = lineThrough(points);
+  near(at(0), 0.8125, 1e-12, 'line');
+  near(at(1) - at(0), 1.025, 1e-12, 'line');
+  near(slope.low, 0.5962242028626711, 1e-12, 'line');
+  near(slope.high, 1.4537757971373289, 1e-12, 'line');
+});
+
+test('two points, or points one above the other, bound no slope', () => {
+  const point = (/** @type {number} */ x, /** @type {number} */ y) => ({ x, y, weight: 1 });
+  for (const points of [
+    [],
+    [point(0, 1)],
+    [point(0, 1), point(1, 1)],
+    [point(1, 1), point(1, 2), point(1, 3)],
+  ]) {
+    const { low, high } = lineThrough(points).slope;
+    assert.deepEqual([low, high], [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]);
+  }
 });

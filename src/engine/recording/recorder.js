@@ -3,7 +3,7 @@ import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
-import { countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
+import { countVerification, createTally, DUE_PARTS, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
@@ -47,7 +47,6 @@ export function createRecorder(context) {
   const { operations, warmupMs, shards, measuredMs, stages = null, onSecond, onKept } = context;
   const times = stageTimesOf({ stages }, measuredMs);
   const stageAt = createStageFinder(times);
-  const halves = times.map(({ startMs, endMs }) => (measuredMs === null ? 0 : (startMs + endMs) / 2));
   const names = operations.map(({ name }) => name);
   const tally = createTally(names, times.length);
   const { cells, lag, readLate, displaced } = tally;
@@ -97,7 +96,8 @@ export function createRecorder(context) {
     /** @param {Sample} sample */
     record(sample) {
       if (sample.intended < warmupMs) return recordWarmup(cells[sample.operation], sample);
-      const stage = stageAt(sample.intended - warmupMs);
+      const dueMs = sample.intended - warmupMs;
+      const stage = stageAt(dueMs);
       const cell = cells[stage * operations.length + sample.operation];
       const classification = classifySample(sample);
       const outcome = outcomeOf(cell, classification);
@@ -127,10 +127,13 @@ export function createRecorder(context) {
       increment(classification.success ? cell.perSecond.succeeded : cell.perSecond.failed, doneMs);
       if (!classification.success) return;
       cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
-      if (doneMs < halves[stage]) {
-        cell.firstHalf.count++;
-        cell.firstHalf.responseMs += done - intended;
-      } else if (doneMs > times[stage].endMs) cell.successesAfter++;
+      if (doneMs > times[stage].endMs) cell.successesAfter++;
+      const { startMs, endMs } = times[stage];
+      const part = Math.floor(((dueMs - startMs) / (endMs - startMs)) * DUE_PARTS);
+      const nearest = Math.max(0, Math.min(part, DUE_PARTS - 1));
+      cell.byDue.count[nearest]++;
+      cell.byDue.dueMs[nearest] += dueMs;
+      cell.byDue.responseMs[nearest] += done - intended;
     },
     /** @param {number} ms since time zero: all samples done before it are recorded */
     advance(ms) {

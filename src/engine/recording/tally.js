@@ -20,7 +20,6 @@ import { sumArrays, total } from '../../common/sums.js';
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {number} [planned] its requests, in a plan with several operations or stages
  * @property {number} [neverSent] of `planned`, as counted by the senders
- * @property {{count: number, ms: number}} [pace] successes in the last stage and its length: the final rate
  */
 /**
  * @template [H=Histogram]
@@ -42,6 +41,9 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
+/** Enough for a line through their mean response times, each long enough to be nearly independent. */
+export const DUE_PARTS = 20;
+
 /**
  * One operation in one stage; times count from the start of the measured phase.
  * @param {string} name @param {number} stage in which its requests were due; 0 without stages
@@ -62,11 +64,16 @@ function createCell(name, stage) {
     perSecond: { sent: seconds(), succeeded: seconds(), failed: seconds() },
     /** Completion of the last success; 0 without one. */
     lastSuccessMs: 0,
-    /** Successes completed in the first half of the stage, and the sum of their response times. */
-    firstHalf: { count: 0, responseMs: 0 },
+    byDue: emptyByDue(),
     /** Successes completed after the planned end of the stage. */
     successesAfter: 0,
   };
+}
+
+/** Successes in equal parts of the stage by the time they were due, and the sums of their due and response times. */
+export function emptyByDue() {
+  const zeros = () => Array(DUE_PARTS).fill(0);
+  return { count: zeros(), dueMs: zeros(), responseMs: zeros() };
 }
 
 /** @param {string[]} names of the operations @param {number} stages @returns {Tally} empty */
@@ -143,18 +150,17 @@ export function mergeTallies(tallies) {
  */
 export function foldStages(cells, spans) {
   if (spans.length < 2) return cells;
-  const { startMs, endMs } = spans[spans.length - 1];
+  const { endMs } = spans[spans.length - 1];
   const names = [...new Set(cells.map(({ name }) => name))];
   return names.map((name) => {
     const stages = cells.filter((cell) => cell.name === name);
-    const { firstHalf, perSecond } = stages[stages.length - 1];
+    const { byDue } = stages[stages.length - 1];
     const late = stages.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
     return {
       ...mergeCells(stages),
       stage: 0,
-      firstHalf,
+      byDue,
       successesAfter: total(late.map(({ successesAfter }) => successesAfter)),
-      pace: { count: total(perSecond.succeeded), ms: endMs - startMs },
     };
   });
 }

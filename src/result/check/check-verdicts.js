@@ -98,7 +98,7 @@ export function* checkVerdict(judged, judge) {
 
 /**
  * @param {Result} result @param {{operation?: string, stage?: string}} scope @param {Requirement['series']} series
- * @returns {RunView[]} several if there may have been a backlog at the end of an open loop; none: not measured
+ * @returns {RunView[]} several if all may have been served as offered; none: not measured
  */
 function viewsOf({ load, measurement, ...result }, { operation, stage }, series) {
   const part = stage === undefined ? result : result.stages?.find(({ name }) => name === stage);
@@ -126,7 +126,10 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
   const level = 'level' in part ? part.level.most : isConstant ? Number(load.ratePerSecond) : 0;
   // One arrival more or less changes the rate; a backlog lowers it.
   const isAtLevel = result.unfinished || perSecond * (totals.planned + 2) >= level * totals.planned;
-  const mean = { ...view, offeredPerSecond: perSecond, allOnTime: true };
-  const offered = { ...mean, offeredPerSecond: Math.max(level, perSecond) };
-  return [view, mean, ...(isAtLevel ? [offered, { ...mean, levelPerSecond: level }] : [])];
+  // Older versions took every rate as proven that was offered and served.
+  const servedAt = (/** @type {number} */ low) => ({
+    ...view,
+    rateBar: { ...bar, low: Math.max(bar.low, low) },
+  });
+  return [view, servedAt(perSecond), ...(isAtLevel ? [servedAt(level)] : [])];
 }

@@ -10,6 +10,7 @@ import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
 import { parseRequirement } from '../../plan/requirements.js';
+import { offeredBetween } from '../../plan/schedule.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
 import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
@@ -26,7 +27,7 @@ import { orderParts } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 
-/** Parts may start this far apart, as clocks differ. More is a remark; more than this share of the run, invalid. */
+/** Parts may start this far apart, as clocks differ: more is a remark, and more than this share of the run makes it invalid. */
 const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
 
 /**
@@ -86,9 +87,10 @@ function startedApart(parts, windowMs) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
   const apartMs = startOf(last) - startOf(first);
-  if (apartMs <= MAX_APART_MS) return null;
+  const isTooFar = apartMs > MAX_APART * windowMs;
+  if (apartMs <= MAX_APART_MS && !isTooFar) return null;
   return {
-    grade: apartMs > MAX_APART * windowMs ? 'invalid' : 'remark',
+    grade: isTooFar ? 'invalid' : 'remark',
     text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
     remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };
@@ -105,10 +107,12 @@ function factsOf(parts, { load }) {
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
   const { model, arrivals, warmupMs } = load;
+  const windowMs = Math.max(...parts.map(({ merge }) => merge.windowMs));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
-    windowMs: Math.max(...parts.map(({ merge }) => merge.windowMs)),
+    windowMs,
+    offeredPerSecond: offeredBetween(load, 0, windowMs),
     endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),

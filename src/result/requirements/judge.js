@@ -22,8 +22,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {{low: number, high: number | null, sampled: number}} rateBar
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
- * @property {'mean' | 'level'} [offeredAs] of stages: the mean over their time, or the level of one of them
- * @property {number} [levelPerSecond] level of a stage with too few arrivals to prove it
+ * @property {'mean'} [offeredAs] of a rate that changes: the mean over its time
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: only the HTTP status shows success
