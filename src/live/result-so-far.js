@@ -11,7 +11,7 @@ import {
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
 import { stagesOf, stageTimesOf } from '../plan/stages.js';
-import { buildBlock } from '../result/build.js';
+import { buildBlock, growthOf } from '../result/build.js';
 import { buildResult, unitsAndMeaningsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
 
@@ -134,7 +134,7 @@ const outcomesOf = (operations) => operations.flatMap(({ outcomes }) => Object.v
 /**
  * In an open loop some requests are always in flight, so the rate so far covers only the time whose requests
  * are settled. By Little's law, rate x mean response time are in flight; up to twice that plus two counts as
- * normal (see rateWindowMs). More is a backlog, and then all time counts.
+ * normal. More is a backlog, as are growing response times (see keptUp), and then all time counts.
  * @param {LoadPlan} load @param {Schedule} schedule
  */
 function createSettledUntil(load, schedule) {
@@ -152,7 +152,8 @@ function createSettledUntil(load, schedule) {
     const responseMs = total(
       outcomesOf(operations).map(({ count, latency }) => (count * latency.response.mean) / 1000),
     );
-    if (unsettled > 2 + (2 * responseMs) / elapsedMs) return null;
+    const { isShown, most } = growthOf(operations);
+    if (isShown || unsettled > Math.min(most, 2 + (2 * responseMs) / elapsedMs)) return null;
     // The first unsettled arrival; arrivals of other parts lie between.
     const next = schedule.firstMeasured + settled * (load.shard?.of ?? 1);
     const dueMs = next < schedule.count ? schedule.dueMs(next) : schedule.endMs;

@@ -177,17 +177,29 @@ function keptUp(operations, { windowMs, interrupted }) {
   if (interrupted) return false;
   const after = sumOf(operations, 'successesAfter');
   if (after <= Math.min(STRAGGLERS, total(successesPerSecond(operations)) / 100)) return true;
+  const growth = growthOf(operations);
+  if (growth.isShown) return false;
+  return growth.isExcluded && after <= growth.most ? true : null;
+}
+
+/**
+ * @param {CellTally[]} operations
+ * @returns {{isShown: boolean, isExcluded: boolean, most: number}} `most`: in flight without a backlog
+ */
+export function growthOf(operations) {
   const of = (/** @type {'count' | 'dueMs' | 'responseMs'} */ key) =>
     sumArrays(operations.map(({ byDue }) => byDue[key]));
   const [count, dueMs, responseMs] = [of('count'), of('dueMs'), of('responseMs')];
   const points = count.flatMap((weight, i) =>
     weight > 0 ? { weight, x: dueMs[i] / weight, y: responseMs[i] / weight } : [],
   );
-  const line = lineThrough(points);
-  if (line.slope.low > MAX_GROWTH) return false;
-  const span = (points.at(-1)?.x ?? 0) - (points[0]?.x ?? 0);
-  const inFlight = (total(count) / span) * Math.max(0, line.at(points[0]?.x ?? 0));
-  return line.slope.high <= MAX_GROWTH && after <= STRAGGLERS + 2 * inFlight ? true : null;
+  const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
+  const { slope, at } = lineThrough(points);
+  const inFlight = last > first ? (total(count) / (last - first)) * Math.max(0, at(first)) : Infinity;
+  return {
+    ...{ isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },
+    most: STRAGGLERS + 2 * inFlight,
+  };
 }
 
 /** @template {string} Key @param {readonly Record<Key, number>[]} of @param {Key} key */
