@@ -141,8 +141,11 @@ function writeInPlace(path, content) {
 function writePieces(descriptor, content) {
   let bytes = 0;
   for (const piece of piecesOf(content)) {
-    fs.writeFileSync(descriptor, piece);
-    bytes += Buffer.byteLength(piece);
+    const length = Buffer.byteLength(piece);
+    // Makes no Buffer, which would be garbage outside the heap, unless the disk is full: then it throws the reason.
+    const written = fs.writeSync(descriptor, piece);
+    if (written < length) fs.writeFileSync(descriptor, Buffer.from(piece).subarray(written));
+    bytes += length;
   }
   return bytes;
 }

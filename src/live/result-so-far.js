@@ -1,4 +1,5 @@
 /** Recorders' reports -> the Result so far, without a verdict on the measurement. */
+import { meanOf, sumHistograms } from '../common/histogram.js';
 import { total } from '../common/sums.js';
 import { createSeconds } from '../engine/recording/seconds.js';
 import {
@@ -150,7 +151,7 @@ function createSettledUntil(load, schedule) {
     const elapsedMs = Math.max(1, atMs - load.warmupMs);
     const unsettled = due.until(atMs) - before - settled;
     const responseMs = total(
-      outcomesOf(operations).map(({ count, latency }) => (count * latency.response.mean) / 1000),
+      outcomesOf(operations).map(({ count, latency }) => count * meanOf(sumHistograms([latency.response]))),
     );
     const { isShown, most } = growthOf(operations);
     if (isShown || unsettled > Math.min(most, 2 + (2 * responseMs) / elapsedMs)) return null;

@@ -14,16 +14,24 @@ const [MIN_RESPONSES, MAX_BINS, MIN_BINS] = [15, 240, 6];
 /** Seconds. From ten seconds on, bins contain whole histograms of long runs, which several seconds share. */
 const LENGTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800, 86_400];
 
+/** Of the last timeline: during a run, files are rewritten with the same seconds and a few more. @type {{texts: string[], figures: ReturnType<typeof figuresOf>}[]} */
+let known = [];
+
 /** @param {TimelineRow[]} timeline @returns {LatencyBin[]} bins of one second if these have enough responses, or if the timeline has no histograms */
 export function latencyBins(timeline) {
   const isIdle = idleSeconds(timeline);
   const length = hasHistograms(timeline) ? binLength(timeline) : 1;
-  return toBins(timeline, length).map(({ rows, ...bin }) => {
+  const before = known;
+  known = [];
+  return toBins(timeline, length).map(({ rows, ...bin }, i) => {
     const idle = isIdle.slice(bin.second, bin.second + bin.span).every((one) => one);
     const counted = { ...bin, responses: countResponses(rows), idle };
     if (length === 1) return { ...rows[0], ...counted };
-    const histograms = rows.flatMap(({ histogram }) => histogram ?? []);
-    const { p50, p90, p99, max } = figuresOf(sumHistograms(histograms));
+    const texts = rows.flatMap(({ histogram }) => histogram ?? []);
+    const isKnown =
+      before[i]?.texts.length === texts.length && texts.every((text, j) => text === before[i].texts[j]);
+    known[i] = isKnown ? before[i] : { texts, figures: figuresOf(sumHistograms(texts)) };
+    const { p50, p90, p99, max } = known[i].figures;
     return { ...counted, p50, p90, p99, max };
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   chmodSync,
   chownSync,
   lstatSync,
@@ -41,6 +41,19 @@ describe('writeAtomically', () => {
     assert.throws(() => writeAtomically(path('directory'), 'text'));
     assert.throws(() => writeAtomically(path('nope/r.json'), 'text'), { code: 'ENOENT' });
     assert.deepEqual(readdirSync(path('.')), ['directory']);
+  });
+
+  test('writes the rest after the system wrote only a part', (t) => {
+    const file = scratch(t)('r.json', 'old');
+    const { writeSync } = fs;
+    t.mock.method(fs, 'writeSync', (/** @type {[number, any, ...any]} */ ...[descriptor, data, ...rest]) =>
+      typeof data === 'string'
+        ? writeSync(descriptor, Buffer.from(data).subarray(0, 5))
+        : writeSync(descriptor, data, ...rest),
+    );
+    const pieces = ['häßlich', 'ok', '', 'schön €'];
+    writeAtomically(file, pieces);
+    assert.equal(readFileSync(file, 'utf8'), pieces.join(''));
   });
 
   test('fileTypeAt distinguishes files, directories and devices', (t) => {

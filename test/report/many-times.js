@@ -14,7 +14,7 @@ export function manyOperations(operation, times) {
     outcomes: mapValues(outcomes, ({ success, count, latency }) => ({
       success,
       count: many(count),
-      latency: mapValues(latency, (values) => manyValues(values, times)),
+      latency: mapValues(latency, (values) => manyValues(sumHistograms([values]), times)),
     })),
     verification: { ...verification, checked: many(verification.checked), passed: many(verification.passed) },
     neverSentDue: many(operation.neverSentDue),

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
+import zlib from 'node:zlib';
 import { sumHistograms, valueAtShare } from '../../src/common/histogram.js';
 import { createSpans } from '../../src/engine/recording/spans.js';
 import { latencyBins } from '../../src/result/latency-spans.js';
@@ -105,4 +107,31 @@ test('a second is idle if nothing was due or waiting; any other second without a
 test('accepts an empty timeline', () => {
   assert.deepEqual(latencyBins([]), []);
   assert.equal(latencyBins([answered(0, [])])[0].p50, null);
+});
+
+test('a timeline with more seconds has the same figures as a new one, but only new spans are decoded', (t) => {
+  const { inflateSync } = zlib;
+  let decoded = 0;
+  t.mock.method(zlib, 'inflateSync', (/** @type {Parameters<typeof inflateSync>} */ ...given) => {
+    decoded++;
+    return inflateSync(...given);
+  });
+  syncBuiltinESMExports();
+  t.after(syncBuiltinESMExports);
+  const all = thousandAnHour(3600);
+  latencyBins([]);
+  const first = latencyBins(all.slice(0, 3000));
+  assert.ok(decoded > 800);
+  decoded = 0;
+  // As after a rewriting: other rows with the same texts.
+  const grown = latencyBins(all.slice(0, 3120).map((row) => ({ ...row })));
+  assert.ok(decoded < 60, `${decoded}`);
+  assert.deepEqual(grown.slice(0, 50), first);
+  latencyBins([]);
+  assert.deepEqual(latencyBins(all.slice(0, 3120)), grown);
+  const other = all.slice(0, 3120).map((row, i) => (i === 71 ? answered(71, [500]) : row));
+  const changed = latencyBins(other);
+  latencyBins([]);
+  assert.deepEqual(changed, latencyBins(other));
+  assert.equal(Math.round(Number(changed[1].max)), 500);
 });

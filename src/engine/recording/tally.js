@@ -10,19 +10,20 @@ import { sumArrays, total } from '../../common/sums.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {(typeof SERIES)[number]} Series */
+/** @typedef {Histogram | PackedHistogram} Summed only `sumHistograms` reads it */
 /**
- * @template [H=Histogram]
+ * @template [H=Summed]
  * @typedef {{success: boolean, count: number, latency: Record<Series, H>}} OutcomeTally
  */
 /**
- * @template [H=Histogram]
+ * @template [H=Summed]
  * @typedef {object} PlannedCounts counts of the plan and the senders, and the outcomes
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {number} [planned] its requests, in a plan with several operations or stages
  * @property {number} [neverSent] of `planned`, as counted by the senders
  */
 /**
- * @template [H=Histogram]
+ * @template [H=Summed]
  * @typedef {ReturnType<typeof createCell> & PlannedCounts<H>} CellTally
  */
 /**
@@ -87,7 +88,7 @@ export function createTally(names, stages) {
   };
 }
 
-/** @param {CellTally} cell @param {Classification} classification @returns {OutcomeTally} */
+/** @param {CellTally<Histogram>} cell @param {Classification} classification @returns {OutcomeTally<Histogram>} */
 export function outcomeOf({ outcomes }, { outcome, success }) {
   outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
   return outcomes[outcome];
@@ -116,11 +117,11 @@ function latencyOf(make) {
 
 /** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares objects with `tally` */
 export function packTally({ cells, lag, readLate, displaced }) {
-  const packOutcome = (/** @type {OutcomeTally} */ outcome) => ({
+  const packOutcome = (/** @type {OutcomeTally<Histogram>} */ outcome) => ({
     ...outcome,
     latency: latencyOf((series) => packHistogram(outcome.latency[series])),
   });
-  const packCell = (/** @type {CellTally} */ cell) => {
+  const packCell = (/** @type {CellTally<Histogram>} */ cell) => {
     const outcomes = Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]);
     return { ...cell, outcomes: Object.fromEntries(outcomes) };
   };
@@ -132,7 +133,7 @@ export function packTally({ cells, lag, readLate, displaced }) {
   };
 }
 
-/** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Tally} */
+/** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Omit<Tally, 'cells'> & {cells: CellTally[]}} */
 export function mergeTallies(tallies) {
   return {
     cells: tallies[0].cells.map((_, i) => mergeCells(tallies.map(({ cells }) => cells[i]))),
@@ -204,7 +205,11 @@ function mergeCells(parts) {
     const inputs = parts.flatMap((part) =>
       Object.hasOwn(part.outcomes, outcome) ? part.outcomes[outcome] : [],
     );
-    const latency = latencyOf((series) => sumHistograms(inputs.map(({ latency }) => latency[series])));
+    // A single one stays packed: the live thread would make a hundred large arrays of each report.
+    const latency = latencyOf((series) => {
+      const [first, ...others] = inputs.map(({ latency }) => latency[series]);
+      return others.length === 0 && typeof first !== 'string' ? first : sumHistograms([first, ...others]);
+    });
     return [outcome, { success: inputs[0].success, count: total(inputs.map(({ count }) => count)), latency }];
   };
   return {

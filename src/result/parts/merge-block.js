@@ -1,5 +1,5 @@
 /** Tallies -> the merge block in the result of a part of a plan, and back (see merge-results.js). */
-import { createHistogram, decodeHistogram, encodeHistogram } from '../../common/histogram.js';
+import { createHistogram, decodeHistogram, encodeHistogram, sumHistograms } from '../../common/histogram.js';
 import { emptyByDue } from '../../engine/recording/tally.js';
 import { SERIES } from '../latency.js';
 
@@ -36,7 +36,9 @@ export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched
 /** @param {CellTally['outcomes']} outcomes */
 function ownOf(outcomes) {
   const own = Object.entries(outcomes).map(([name, { latency }]) => {
-    const [response, service] = [latency.ownResponse, latency.ownService].map(encodeHistogram);
+    const [response, service] = [latency.ownResponse, latency.ownService].map((own) =>
+      encodeHistogram(sumHistograms([own])),
+    );
     return [name, { response, service }];
   });
   return Object.fromEntries(own);
