@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { getMaxListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { describeLeft, measurePropagation } from '../../../src/campaigns/propagation/propagate.js';
@@ -49,6 +49,7 @@ describe(
 
     test('of the target itself', HANGS, async (t) => {
       const stop = new AbortController();
+      t.after(() => assert.equal(getMaxListeners(stop.signal), 0, 'each certificate and node listens'));
       await interruptAtFirstRequest(t, stop, (url) =>
         assert.rejects(measurePropagation(planOf({ url }), { token: 'x', signal: stop.signal }), {
           code: 'interrupted',
