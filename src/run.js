@@ -6,7 +6,7 @@ import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
-import { loadTls } from './http/tls.js';
+import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
@@ -156,7 +156,7 @@ export async function prepareRun(plan, options = {}) {
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
-    return { target, fixture, tls, close };
+    return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -84,6 +84,10 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
       interrupt.onNextSignal(() => live?.cutShort());
       if (interrupt.cutOff.aborted) await live?.cutShort();
       await live?.close();
+      if (!live?.hasStalled()) return;
+      useLines();
+      const missing = 'Progress, files and metrics were not updated after that; the results are complete.';
+      warn(`The live view did not respond in time and was ended. ${missing}`);
     },
   };
 }

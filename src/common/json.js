@@ -5,25 +5,30 @@ const CONVERSIONS = new Set(['toString', 'valueOf']);
 
 /** Deeper values would exhaust the memory, or the stack when they are shown. */
 const MAX_DEPTH = 1000;
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, QUOTE, BACKSLASH] = Buffer.from('[]{}"\\');
+/** More than any response needs, except lists. Parsing a value takes up to 200 bytes and a microsecond. */
+export const MAX_VALUES = 10_000;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, QUOTE, BACKSLASH] = Buffer.from('[]{},"\\');
 
-/** @param {Uint8Array} bytes */
-function isDeep(bytes) {
-  let [depth, isText] = [0, false];
-  for (let i = 0; i < bytes.length && depth <= MAX_DEPTH; i++) {
+/** @param {Uint8Array} bytes @param {number} maxValues */
+function isTooComplex(bytes, maxValues) {
+  let [depth, values, isText] = [0, 1, false];
+  for (let i = 0; i < bytes.length && depth <= MAX_DEPTH && values <= maxValues; i++) {
     const byte = bytes[i];
     if (byte === QUOTE) isText = !isText;
     else if (byte === BACKSLASH) i++;
     else if (isText) continue;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
-    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+    else if (byte === COMMA) values++;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      depth++;
+      values++;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
   }
-  return depth > MAX_DEPTH;
+  return depth > MAX_DEPTH || values > maxValues;
 }
 
-/** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object, or nested too deep */
-export function parseJson(body) {
-  if (isDeep(body)) return null;
+/** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object, nested too deep, or of too many values */
+export function parseJson(body, maxValues = MAX_VALUES) {
+  if (isTooComplex(body, maxValues)) return null;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   // A reviver is slow, so only JSON that may contain such a key gets one.
   const isHarmless = !/toString|valueOf|\\u/.test(text);

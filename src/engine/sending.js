@@ -28,8 +28,8 @@ const LATE_MS = 20;
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNRECORDED = 16_384;
-/** After the second signal, the recorder checks further responses for this long; then it only counts the rest. */
-const CHECK_MS = 2000;
+/** Time to check further responses after the last one, and after the second signal; the recorder only counts the rest. */
+const [CHECK_AT_END_MS, CHECK_MS] = [10_000, 2000];
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
@@ -145,6 +145,7 @@ export function startSending(context) {
       watch: watch.end(),
     };
     close();
+    timers.push(setTimeout(recorder.skipBodies, CHECK_AT_END_MS));
     const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped };
     return { ...(await recorder.finish(tail)), ...observed };
   }

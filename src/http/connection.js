@@ -15,8 +15,9 @@ import { connectOptions } from './tls.js';
 /** @import { Tls } from './tls.js' */
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
 
-/** Stops reusing an idle connection this long before the server's keep-alive timeout. */
+/** Of a written request whose write TLS has not reported yet. */
 const MAX_UNREPORTED_BYTES = 65_536;
+/** Stops reusing an idle connection this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */

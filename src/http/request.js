@@ -2,6 +2,7 @@
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { readUrl } from '../common/options.js';
 import { describeTransportError, transportFailure } from './failures.js';
+import { MAX_BODY_BYTES } from './response-reader.js';
 import { connectOptions } from './tls.js';
 
 /** @import { TransportFailure } from './failures.js' */
@@ -12,8 +13,8 @@ import { connectOptions } from './tls.js';
 /** @typedef {{status: number, headers: Record<string, string | string[] | undefined>, body: Buffer}} Response */
 /**
  * @typedef {{method?: Dispatcher.HttpMethod, path: string, headers?: Record<string, string>, body?: string | Buffer,
- *   timeoutMs?: number, onHead?: () => void}} RequestOptions `timeoutMs` overrides the requester's; `onHead`: the
- *   status and the header fields have arrived
+ *   timeoutMs?: number, maxBodyBytes?: number, onHead?: () => void}} RequestOptions `timeoutMs` and a lower `maxBodyBytes`
+ *   override the requester's; `onHead`: the status and the header fields have arrived
  */
 
 /** Not the package's index, which also loads fetch, WebSocket and mocks: 9 MB and 50 ms. */
@@ -26,7 +27,6 @@ async function loadUndici() {
 }
 
 const URL_OPTION = '--url (VAULT_ADDR)';
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** Of the header, chunk lengths, chunk extensions and trailers: undici limits only some of them. */
 const MAX_OVERHEAD_BYTES = 1024 * 1024;
@@ -72,7 +72,15 @@ export function createRequester(options) {
   };
   return {
     /** @param {RequestOptions} options @returns {Promise<Response>} @throws {PkiLoadError} exit code 2: no response */
-    async request({ method = 'GET', path, headers, body, timeoutMs: limitMs = timeoutMs, onHead }) {
+    async request({
+      method = 'GET',
+      path,
+      headers,
+      body,
+      timeoutMs: limitMs = timeoutMs,
+      onHead,
+      ...limits
+    }) {
       opened ??= open();
       const { client, request } = await opened;
       const canceller = new AbortController();
@@ -94,7 +102,14 @@ export function createRequester(options) {
         const response = await request.call(client, options);
         headersSeen = true;
         onHead?.();
-        const bytes = Buffer.from(await response.body.arrayBuffer());
+        const chunks = [];
+        let length = 0;
+        for await (const chunk of response.body) {
+          length += chunk.length;
+          if (length > (limits.maxBodyBytes ?? maxBodyBytes)) throw TOO_LARGE;
+          chunks.push(chunk);
+        }
+        const bytes = Buffer.concat(chunks);
         wire.before = wire.socket?.bytesRead ?? 0;
         const code = codeOf400(response.statusCode, bytes);
         if (code !== undefined) throw asTargetError(transportFailure(code));

@@ -26,6 +26,9 @@ export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, ski
   return tls;
 }
 
+/** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
+export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
+
 /** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
 export function connectOptions(tls) {
   return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };

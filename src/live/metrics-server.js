@@ -21,9 +21,8 @@ const MAX_CONNECTIONS = 32;
 /** A connection idle for this long within a request or response is closed. */
 const SILENCE_MS = 20_000;
 
-/** `keepAliveTimeout` exceeds the usual scrape interval of 60 s. */
 const LIMITS = {
-  ...{ keepAliveTimeout: 75_000, headersTimeout: 10_000, requestTimeout: 10_000 },
+  ...{ headersTimeout: 10_000, requestTimeout: 10_000 },
   ...{ maxHeaderSize: 8192, connectionsCheckingInterval: 1000 },
 };
 
@@ -44,20 +43,30 @@ export function parseListenAddress(text) {
 
 /** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
 export async function createMetricsServer(where) {
-  // Empty before the first result.
-  let exposition = () => '';
+  /** Not rendered yet. @type {Result | null} */
+  let unrendered = null;
+  /** Empty before the first result. */
+  let rendered = '';
+  const exposition = () => {
+    if (unrendered !== null) rendered = render(unrendered);
+    unrendered = null;
+    return rendered;
+  };
   const server = createServer(LIMITS, (request, response) => {
-    request.resume();
-    const { status, text, type = TEXT, headers } = respond(request, where.host, exposition);
-    response.writeHead(status, {
-      ...{ 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers },
-      ...{ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' },
-    });
-    response.end(text);
+    const onEnd = () => {
+      const { status, text, type = TEXT, headers } = respond(request, where.host, exposition);
+      response.writeHead(status, {
+        ...{ 'Content-Type': type, 'Content-Length': Buffer.byteLength(text), ...headers },
+        ...{ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', Connection: 'close' },
+      });
+      response.end(text);
+    };
+    // Closing before the whole request is read would reset the connection, and with it the response.
+    request.on('end', onEnd).resume();
   });
   server.maxConnections = MAX_CONNECTIONS;
-  // Idle connections make room for new ones.
-  server.on('drop', () => server.closeIdleConnections());
+  // A client could pipeline thousands of requests, which would delay the live view. Node itself does not close then.
+  server.maxRequestsPerSocket = 1;
   server.timeout = SILENCE_MS;
   const address = await listen(server, where, '--metrics', 'metrics');
   // Failing to accept a connection (no file descriptor left) must not end the run.
@@ -65,9 +74,9 @@ export async function createMetricsServer(where) {
   return {
     /** With the actual port: `127.0.0.1:9464`, `[::1]:9464`. */
     address,
-    /** The text is rendered on request. @param {Result} result */
+    /** The text is rendered on request, once. @param {Result} result */
     update(result) {
-      exposition = () => render(result);
+      unrendered = result;
     },
     close: () => closeAtOnce(server),
   };

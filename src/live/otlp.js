@@ -9,6 +9,7 @@ import { sanitizeData } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
 import { counted } from '../report/describe/words.js';
+import { numberOf } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
@@ -94,7 +95,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
     pausedUntilMs = Number.NEGATIVE_INFINITY;
     if (status >= 200 && status < 300) {
       // The number may come as a string (protobuf's JSON mapping).
-      const rejected = Number(partialSuccess?.rejectedDataPoints ?? 0);
+      const rejected = numberOf(partialSuccess?.rejectedDataPoints) ?? 0;
       const remark = quoted(partialSuccess?.errorMessage);
       if (rejected > 0) warn('rejected', `${shown} rejected ${counted(rejected, 'data point')}${remark}.`);
       else if (remark !== '') warn('remark', `${shown} accepted the metrics with a warning${remark}.`);

@@ -22,7 +22,7 @@ import { startThread } from '../engine/thread.js';
 const [REPLY_WITHIN_MS, FLUSH_WITHIN_MS] = [30_000, 1000];
 
 /** @param {LiveOptions} options @param {(error: Error) => void} onLost the thread failed; the run continues @throws {PkiLoadError} */
-export async function startLive(options, onLost) {
+export async function startLive(options, onLost, replyWithinMs = REPLY_WITHIN_MS) {
   const { outs, metrics, otlp, quiet, plan } = options;
   const hasOutput = outs.length > 0 || metrics !== null || otlp !== null;
   let { requirements } = plan;
@@ -35,6 +35,7 @@ export async function startLive(options, onLost) {
     if (!ending.signal.aborted) onLost(error);
   });
   let requests = 0;
+  let hasStalled = false;
   let closing = /** @type {Promise<void> | null} */ (null);
 
   /** @template {keyof LiveSession} M @param {M} method @param {Parameters<LiveSession[M]>} args */
@@ -52,7 +53,10 @@ export async function startLive(options, onLost) {
   async function request(method, ...args) {
     const reply = `reply ${requests++}`;
     thread.post({ ...call(method, ...args), reply });
-    const timer = setTimeout(end, REPLY_WITHIN_MS);
+    const timer = setTimeout(() => {
+      hasStalled = true;
+      end();
+    }, replyWithinMs);
     await rejectOnStop(thread.first(reply), ending.signal).catch(() => {});
     clearTimeout(timer);
   }
@@ -72,6 +76,8 @@ export async function startLive(options, onLost) {
 
   return {
     hook,
+    /** It did not reply in time, and was ended. A warning may block as it did, so report it last. */
+    hasStalled: () => hasStalled,
     /** @param {RunEvent} event */
     event: (event) => thread.post(call('event', event)),
     /** @param {number} columns @param {number} rows */

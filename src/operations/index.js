@@ -29,6 +29,7 @@ import { camelCase } from '../common/options.js';
  * @typedef {object} Fixture plain data for every thread; operations add fields
  * @property {string} origin scheme, host and port of all requests
  * @property {string} targetUrl for the result
+ * @property {boolean} [isForeign] a certificate named it, not the user: no client certificate, always verified
  * @property {{product: string | null, version: string | null}} target
  * @property {FirstResponse} [firstResponse] the target's response before the run, if any, for the warm-up
  */

@@ -95,5 +95,7 @@ function joinFixtures(members, fixtures) {
     throw targetError('several_targets', message, remedy);
   }
   const identified = fixtures.find(({ target }) => target.product !== null) ?? first;
-  return { origin: first.origin, targetUrl: first.targetUrl, target: identified.target, members: fixtures };
+  const isForeign = fixtures.every((fixture) => fixture.isForeign);
+  const { origin, targetUrl } = first;
+  return { origin, targetUrl, isForeign, target: identified.target, members: fixtures };
 }

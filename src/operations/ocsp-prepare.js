@@ -7,6 +7,7 @@ import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
 import { rejectOnStop } from '../common/stop.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
+import { foreignTls } from '../http/tls.js';
 import { assertIssued, assertKey, isSignedBy, readCertificates } from '../pki/certificate.js';
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
@@ -34,7 +35,7 @@ export async function prepare(context) {
   const { plan, client } = context;
   const { options, load, target } = plan;
   const { good, revoked, issuer, example } = await findSubjects(context);
-  const { url, isVault } = findResponder(context, example);
+  const { url, isVault, isForeign = false } = findResponder(context, example);
   // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
@@ -52,6 +53,7 @@ export async function prepare(context) {
   return {
     origin,
     targetUrl: url,
+    isForeign,
     target: { product: health?.product ?? null, version: health?.version ?? null },
     path: basePath === '' ? '/' : basePath,
     method: options.method,
@@ -236,7 +238,7 @@ async function issueSubjects(context, toIssue) {
   };
 }
 
-/** @param {PrepareContext} context @param {Certificate | null} example @returns {{url: string, isVault: boolean}} */
+/** @param {PrepareContext} context @param {Certificate | null} example @returns {{url: string, isVault: boolean, isForeign?: boolean}} */
 function findResponder({ plan, mayReach }, example) {
   const { options, target } = plan;
   const { ocspUrl, fromAia } = options;
@@ -245,8 +247,8 @@ function findResponder({ plan, mayReach }, example) {
   const [url] = example === null ? [] : ocspUrls(example);
   if (url !== undefined) {
     const { origin } = parseTargetUrl(url, 'The OCSP responder in the certificate');
-    const isAllowed = mayReach(origin) || origin === parseTargetUrl(target.url).origin;
-    if (isAllowed) return { url: withoutSlashes(url), isVault: false };
+    const isForeign = origin !== parseTargetUrl(target.url).origin;
+    if (!isForeign || mayReach(origin)) return { url: withoutSlashes(url), isVault: false, isForeign };
     const message = `The certificate names the OCSP responder ${origin}, an address that the scenario may not use.`;
     throw usageError('address_not_allowed', message, `To allow it, add --allow-url ${quoted(origin)}.`);
   }
@@ -270,10 +272,11 @@ const MAX_WARM_UP_BYTES = 16 * 1024;
  * @param {{request: Request, classify: Classify, meanings: Readonly<Record<string, string>>}} first
  * @returns {Promise<FirstResponse | null>} null: too long for the warm-up
  */
-export async function probe(context, { origin, targetUrl }, { request, classify, meanings }) {
+export async function probe(context, { origin, targetUrl, isForeign }, { request, classify, meanings }) {
   const { plan, tls, warn, signal } = context;
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
-  const requester = createRequester({ origin, tls, timeoutMs, urlOption: '--ocsp-url' });
+  const ownTls = isForeign ? foreignTls(tls) : tls;
+  const requester = createRequester({ origin, tls: ownTls, timeoutMs, urlOption: '--ocsp-url' });
   try {
     const sent = request.body === null ? undefined : Buffer.from(request.body);
     const { status, body } = await rejectOnStop(requester.request({ ...request, body: sent }), signal);

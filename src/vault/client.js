@@ -1,15 +1,22 @@
 /** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, quote, targetError, usageError } from '../common/errors.js';
-import { isRecord, parseJson } from '../common/json.js';
+import { isRecord, MAX_VALUES, parseJson } from '../common/json.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
+import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
 import { redact, withoutSecrets } from './redact.js';
+
 /** @import { Tls } from '../http/tls.js' */
 /** @import { TargetPlan } from './environment.js' */
 
 /** @typedef {Record<string, any>} Json */
 /** @typedef {ReturnType<typeof createVaultClient>} VaultClient */
+
+/** Limits of most responses, and of lists of roles or mounts, which can be long. */
+const ORDINARY = { maxBodyBytes: MAX_BODY_BYTES, maxValues: MAX_VALUES };
+const LISTING = { maxBodyBytes: 8 * MAX_BODY_BYTES, maxValues: 400_000 };
+const LISTINGS = ['sys/mounts', 'sys/auth', 'sys/internal/ui/mounts'];
 
 /**
  * @param {{url: string, token?: string | null, namespace?: string | null, tls?: Tls, timeoutMs?: number, healthMs?: number,
@@ -19,7 +26,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
   const { timeoutMs = 10_000, healthMs = timeoutMs, removeMs = timeoutMs } = limits;
   const { origin, basePath } = parseTargetUrl(url);
   if (token !== null) checkToken(token, 'use');
-  const requester = createRequester({ origin, tls, timeoutMs });
+  const requester = createRequester({ origin, tls, timeoutMs, maxBodyBytes: LISTING.maxBodyBytes });
   const headers = {
     accept: 'application/json',
     'x-vault-request': 'true',
@@ -35,11 +42,13 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
   async function call(method, path, { data, query = '', ...more } = {}) {
     const body = JSON.stringify(data);
     const fullPath = `${basePath}/v1/${encodePath(path)}${query}`;
-    const response = await requester.request({ method, path: fullPath, headers, body, ...more });
+    const { maxBodyBytes, maxValues } = query !== '' || LISTINGS.includes(path) ? LISTING : ORDINARY;
+    const request = { method, path: fullPath, headers, body, maxBodyBytes, ...more };
+    const response = await requester.request(request);
     const { status } = response;
     if (status === 204) return { data: null, auth: null, warnings: [] };
     if (status >= 300 && status < 400) throw redirected(origin, response.headers.location);
-    const json = parseJson(response.body);
+    const json = parseJson(response.body, maxValues);
     if (status !== 200) throw apiError({ status, json, method, path, origin });
     const { data: content = null, auth = null, warnings = null } = json ?? {};
     if (json === null || ![content, auth].every((value) => value === null || isRecord(value)))
@@ -67,7 +76,8 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
     async health() {
       const path = `${basePath}/v1/sys/health`;
-      const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs };
+      const { maxBodyBytes } = ORDINARY;
+      const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs, maxBodyBytes };
       const { status, body } = await requester.request(request);
       return { status, json: parseJson(body) };
     },

@@ -77,24 +77,23 @@ export async function reportIfLeft(removed, code, item, remedy) {
   });
 }
 
-const READY_TRIES = 50;
-const READY_PAUSE_MS = 100;
+const [READY_MS, READY_PAUSE_MS] = [5000, 100];
 
 /** Codes of refusals that end once Vault has set up the mount, or a standby has replicated it. */
 const EARLY = ['vault_no_route', 'vault_not_found', 'vault_not_replicated', 'vault_unsupported'];
 
 /**
- * Repeats a call until it succeeds, for 5 s: Vault refuses requests to a mount just created, such as a version 2 key-value
+ * Repeats a call until it succeeds, or fails after 5 s: Vault refuses requests to a mount just created, such as a version 2 key-value
  * store ("Upgrading from non-versioned to versioned data").
  * @template T @param {() => Promise<T>} call @param {AbortSignal} [signal] ends the repetition
- * @param {(ms: number) => Promise<unknown>} [pause] @returns {Promise<T>}
+ * @param {(ms: number) => Promise<unknown>} [pause] @param {() => number} [now] ms, monotonic @returns {Promise<T>}
  */
-export async function untilReady(call, signal, pause = sleep) {
-  for (let tries = 1; ; tries++) {
+export async function untilReady(call, signal, pause = sleep, now = () => performance.now()) {
+  for (const endMs = now() + READY_MS; ; ) {
     try {
       return await call();
     } catch (error) {
-      if (tries === READY_TRIES || signal?.aborted || !(error instanceof PkiLoadError)) throw error;
+      if (now() >= endMs || signal?.aborted || !(error instanceof PkiLoadError)) throw error;
       const isUpgrading = error.code === 'vault_bad_request' && /upgrading/i.test(error.message);
       if (!isUpgrading && !EARLY.includes(error.code)) throw error;
       await pause(READY_PAUSE_MS);

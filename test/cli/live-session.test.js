@@ -27,7 +27,7 @@ const SETTINGS = {
 const INTERRUPT = { attach() {}, onNextSignal() {}, cutOff: new AbortController().signal };
 
 /** @param {Partial<typeof SETTINGS>} [changes] */
-async function stage(changes = {}) {
+async function stage(changes = {}, hasStalled = false) {
   let written = '';
   /** @type {any} */
   const stderr = {
@@ -51,7 +51,11 @@ async function stage(changes = {}) {
     start: async (options, onLost) => {
       asked.push(options);
       lose = onLost;
-      return /** @type {any} */ ({ event: (/** @type {any} */ event) => posted.push(event) });
+      return /** @type {any} */ ({
+        event: (/** @type {any} */ event) => posted.push(event),
+        close: async () => {},
+        hasStalled: () => hasStalled,
+      });
     },
   });
   return {
@@ -105,6 +109,15 @@ describe('if the thread is lost', () => {
     assert.match(shown(), /at the end\.\nWarning: The token could not be renewed\.\n$/);
   });
 });
+
+for (const hasStalled of [true, false]) {
+  test(`warns at the end ${hasStalled ? '' : 'not '}of a thread that did not respond`, async () => {
+    const { live, shown } = await stage({}, hasStalled);
+    await live.close();
+    const text = 'Warning: The live view did not respond in time and was ended.';
+    assert.equal(shown().startsWith(text), hasStalled);
+  });
+}
 
 test('starts no thread for warnings only', async () => {
   const { live, asked, shown } = await stage({ quiet: true });

@@ -75,7 +75,7 @@ describe('a request', () => {
     ['garbage', 'this is not HTTP\r\n\r\n', 'bad_http'],
     ['a chunk without a length', `${CHUNKED}zz\r\n`, 'bad_http'],
     ['another protocol', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', 'bad_http'],
-    ['more than 8 MiB', whole(Buffer.alloc(8 * 1024 * 1024 + 1)), 'response_too_large'],
+    ['more than 1 MiB', whole(Buffer.alloc(1024 * 1024 + 1)), 'response_too_large'],
     ['a TLS alert', '\x15\x03\x01\x00\x02\x02\x46', toTls],
     ["Go's page", page('Client sent an HTTP request to an HTTPS server.\n'), toTls],
     ["nginx's page", page('<title>400 The plain HTTP request was sent to HTTPS port</title>'), toTls],

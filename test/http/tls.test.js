@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { connectOptions, loadTls } from '../../src/http/tls.js';
+import { connectOptions, foreignTls, loadTls } from '../../src/http/tls.js';
 import { TestCa } from '../pki/test-ca.js';
 
 /** @import { TlsFiles } from '../../src/http/tls.js' */
@@ -42,6 +42,21 @@ describe('loadTls', () => {
     assert.deepEqual(loadTls(), { rejectUnauthorized: true });
     assert.equal('ca' in connectOptions(loadTls()), false);
     assert.equal(connectOptions(undefined).rejectUnauthorized, true);
+  });
+
+  test('a server that the user did not name is verified and receives no client certificate', () => {
+    const own = {
+      clientCert: at('leaf.pem'),
+      clientKey: at('leaf.key'),
+      serverName: 'a.b',
+      skipVerify: true,
+    };
+    assert.deepEqual(foreignTls(loadTls(own)), { rejectUnauthorized: true });
+    const { ca: authorities } = loadTls({ caCert: at('ca.pem') });
+    assert.deepEqual(foreignTls(loadTls({ ...own, caCert: at('ca.pem') })), {
+      rejectUnauthorized: true,
+      ca: authorities,
+    });
   });
 
   test('CA file and CA directory are combined', () => {

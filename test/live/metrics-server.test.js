@@ -73,7 +73,7 @@ describe('responses', HANGS, () => {
     assert.equal((await ask(server)).text, render(result(500)));
   });
 
-  test('the text is rendered only on request', async (t) => {
+  test('the text is rendered only on request, and once', async (t) => {
     const server = await start(t);
     let reads = 0;
     const watched = new Proxy(result(10), {
@@ -84,8 +84,11 @@ describe('responses', HANGS, () => {
     });
     server.update(watched);
     assert.equal(reads, 0);
-    await ask(server);
+    const { text } = await ask(server);
     assert.ok(reads > 0);
+    reads = 0;
+    assert.equal((await ask(server)).text, text);
+    assert.equal(reads, 0);
   });
 
   test('a result that cannot be rendered is an error only for its request', async (t) => {
@@ -181,14 +184,31 @@ describe('limits', HANGS, () => {
     assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1\.1 431 /);
   });
 
-  test('idle connections make room for new ones', async (t) => {
+  test('one request per connection: of pipelined ones, only the first is served', async (t) => {
     const server = await start(t);
-    for (let i = 0; i < 32; i++) {
-      const socket = await connection(t, server, 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      await once(socket, 'data');
+    server.update(result(10));
+    for (let i = 0; i < 40; i++) {
+      const flood = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(i === 0 ? 1000 : 1);
+      const socket = await connection(t, server, flood);
+      let text = '';
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      await once(socket, 'close');
+      assert.equal(text.split('HTTP/1.1 200 OK').length, 2);
+      assert.match(text, /\r\nConnection: close\r\n/);
     }
+  });
+
+  test('no more than 32 connections', async (t) => {
+    const server = await start(t);
+    const open = [];
+    for (let i = 0; i < 32; i++) open.push(await connection(t, server, ''));
     const refused = await connection(t, server, '');
     await once(refused.resume(), 'close');
+    const gone = once(open[0].resume(), 'close');
+    open[0].end();
+    await gone;
     assert.equal((await ask(server)).status, 200);
   });
 });
@@ -197,7 +217,7 @@ describe('limits', HANGS, () => {
 const SCRAPERS = [
   ['that only connected', ''],
   ['that stopped in the middle of its request', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n'],
-  ['that keeps its connection for the next scrape', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['that has its response', 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n'],
   [
     'that never sends the body it promised',
     'POST /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n',
@@ -209,7 +229,7 @@ describe('closing', HANGS, () => {
     test(`does not wait for a scraper ${what}`, async (t) => {
       const server = await start(t);
       const socket = await connection(t, server, text);
-      if (text.endsWith('\r\n\r\n')) await once(socket, 'data');
+      if (text.startsWith('GET') && text.endsWith('\r\n\r\n')) await once(socket, 'data');
       const gone = once(socket.resume(), 'close');
       // The server has taken the connection when it has answered a later one.
       await ask(server);

@@ -103,6 +103,10 @@ describe('pacing', () => {
 const WARNINGS = [
   ['full success', [200, { status: 200, body: '' }, partial()], []],
   ['success with another status', [202, 204], []],
+  ...[
+    '{"partialSuccess":{"rejectedDataPoints":1e999}}',
+    `{"partialSuccess":{"rejectedDataPoints":${'['.repeat(900)}7${']'.repeat(900)}}}`,
+  ].map((body) => /** @type {[string, Reply[], string[]]} */ (['no number', [{ status: 200, body }], []])),
   [
     'a partial success, with the number as a string, as in protobuf JSON',
     [partial('3', 'too old.')],

@@ -18,7 +18,7 @@ import { reportAt, startRun } from './running.js';
 /** @import { AddressInfo } from 'node:net' */
 
 /** @param {Partial<LiveOptions>} changes */
-function start(changes) {
+function start(changes, replyWithinMs = 30_000) {
   const run = startRun({ durationMs: 20_000, threads: 2 });
   const options = {
     plan: { ...run.start.plan, operation: 'ocsp' },
@@ -31,7 +31,7 @@ function start(changes) {
     quiet: true,
     ...changes,
   };
-  const live = startLive(options, (error) => assert.fail(error));
+  const live = startLive(options, (error) => assert.fail(error), replyWithinMs);
   return { run, live };
 }
 
@@ -113,6 +113,18 @@ describe('the live thread', () => {
     live.cutShort();
     await closed;
     socket.destroy();
+  });
+
+  test('is ended, and says so, if it does not reply in time', { timeout: 300_000 }, async (t) => {
+    const silent = createServer((socket) => void t.after(() => socket.destroy()));
+    t.after(() => silent.close());
+    await new Promise((resolve) => silent.listen(0, '127.0.0.1', () => resolve(null)));
+    const { port } = /** @type {AddressInfo} */ (silent.address());
+    const live = await start({ otlp: `http://127.0.0.1:${port}` }, 1000).live;
+    await live.finish(sampleResult([]));
+    assert.equal(live.hasStalled(), false);
+    await live.close();
+    assert.equal(live.hasStalled(), true);
   });
 
   test('requests no reports without an output', async () => {

@@ -2,15 +2,22 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer as createHttps } from 'node:https';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { createAddressFilter } from '../../src/common/listen.js';
+import { createPlan } from '../../src/index.js';
 import { findSubjects, prepare, probe } from '../../src/operations/ocsp-prepare.js';
+import { prepareRun } from '../../src/run.js';
 import { der, extension, oid } from '../pki/ocsp-builder.js';
-import { TestCa } from '../pki/test-ca.js';
+import { altNames, TestCa } from '../pki/test-ca.js';
 import { assertUsage } from './calls-support.js';
 
 /** @import { AddressInfo } from 'node:net' */
+/** @import { TLSSocket } from 'node:tls' */
+
+/** An OCSP response without a status of a certificate. */
+const TRY_LATER = Buffer.from('30030a0103', 'hex');
 
 const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
 after(() => {
@@ -188,7 +195,38 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
   // Allowed by the user, the target itself, and not a scenario.
   for (const allowed of [createAddressFilter(['http://h.example:1']), () => true])
     assert.equal((await prepared(allowed)).targetUrl, 'http://h.example:1/o');
-  assert.equal((await prepared(() => false, 'http://h.example:1/v')).origin, 'http://h.example:1');
+  assert.equal((await prepared(() => true)).isForeign, true);
+  const own = await prepared(() => false, 'http://h.example:1/v');
+  assert.deepEqual([own.origin, own.isForeign], ['http://h.example:1', false]);
+});
+
+test('--from-aia: only the target receives the client certificate, and only it may go unverified', async (t) => {
+  const server = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+  /** @type {unknown[]} */
+  const subjects = [];
+  const options = { cert: server.pem, key: server.keyPem, requestCert: true, rejectUnauthorized: false };
+  const responder = createHttps(options, (request, response) => {
+    subjects.push(/** @type {TLSSocket} */ (request.socket).getPeerCertificate().subject?.CN);
+    response.end(TRY_LATER);
+  }).listen(0, '127.0.0.1');
+  t.after(() => responder.close());
+  await once(responder, 'listening');
+  const origin = `https://127.0.0.1:${/** @type {AddressInfo} */ (responder.address()).port}`;
+  const named = ca.issue('aia', { extensions: [namesResponder(origin)] });
+  const client = { clientCert: leaf.certFile, clientKey: leaf.keyFile, tlsSkipVerify: true };
+  /** @param {Record<string, unknown>} more */
+  const prepareOcsp = async (more) => {
+    const given = { cert: named.certFile, issuer, fromAia: true, ...client, ...more };
+    const prepared = await prepareRun(await createPlan('ocsp', given));
+    await prepared.close();
+    return prepared.tls;
+  };
+  await assert.rejects(prepareOcsp({ url: 'https://127.0.0.1:1' }), { code: 'certificate_not_trusted' });
+  const foreign = await prepareOcsp({ url: 'https://127.0.0.1:1', caCert: issuer });
+  assert.deepEqual(Object.keys(foreign).sort(), ['ca', 'rejectUnauthorized']);
+  assert.equal(foreign.rejectUnauthorized, true);
+  assert.ok('key' in (await prepareOcsp({ url: origin })));
+  assert.deepEqual(subjects, [undefined, 'leaf']);
 });
 
 test('a stop ends the wait for the first response of a responder', { timeout: 30_000 }, async (t) => {

@@ -50,6 +50,29 @@ describe('createVaultClient', () => {
     assert.equal(seen[0].headers['x-vault-request'], 'true');
   });
 
+  const large = (/** @type {number} */ count) => JSON.stringify({ data: { keys: Array(count).fill('a') } });
+  const long = JSON.stringify({ data: { keys: ['a'.repeat(2 ** 20)] } });
+  for (const [what, body] of [
+    ['more than 1 MiB', long],
+    ['more than 10,000 values', large(10_000)],
+  ]) {
+    test(`only a list may have ${what}`, async () => {
+      answer(200, body);
+      assert.ok((await client.list('pki/roles')).length > 0);
+      assert.ok((await client.read('sys/mounts')).data !== null);
+      await assert.rejects(client.read('pki/roles/web'), { code: /^(response_too_large|not_vault)$/ });
+      const refused = what === 'more than 1 MiB' ? client.health() : client.write('pki/issue/web');
+      await assert.rejects(refused, { code: /^(response_too_large|not_vault)$/ });
+    });
+  }
+
+  test('a list of more than 400,000 values, or 8 MiB, is rejected', async () => {
+    answer(200, large(400_001));
+    await assert.rejects(client.list('pki/roles'), { code: 'not_vault' });
+    answer(200, JSON.stringify({ data: { keys: ['a'.repeat(2 ** 23)] } }));
+    await assert.rejects(client.list('pki/roles'), { code: 'response_too_large' });
+  });
+
   test('writes JSON; 204 is an empty response', async () => {
     answer(204, '');
     assert.deepEqual(await client.write('sys/mounts/pki', { type: 'pki' }), {
@@ -188,9 +211,9 @@ describe('createVaultClient', () => {
   /** @type {[string, unknown][]} each was slow, or an internal error */
   const hostile = [
     ['a million digits', { errors: ['1'.repeat(1_000_000)] }],
-    ['many error lists', { errors: ['1 error occurred: '.repeat(100_000)] }],
-    ['many truncated keys', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(50_000)] }],
-    ['many truncated tokens', { errors: ['hvs.s.b.'.repeat(200_000)] }],
+    ['many error lists', { errors: ['1 error occurred: '.repeat(50_000)] }],
+    ['many truncated keys', { errors: ['-----BEGIN PRIVATE KEY-----END '.repeat(30_000)] }],
+    ['many truncated tokens', { errors: ['hvs.s.b.'.repeat(120_000)] }],
     ['errors that are not strings', { errors: [1, null, {}, ['x']] }],
     ['errors that are not a list', { errors: { length: 5 } }],
     ['deep lists', `{"errors":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],

@@ -3,6 +3,8 @@ import { PkiLoadError } from '../../common/errors.js';
 import { isTime } from '../../common/json.js';
 import { certificateParameters } from '../../operations/request-parts.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
+import { CERTIFICATE_FAILURES } from '../../pki/certificate-check.js';
+import { serialHex } from '../../pki/text.js';
 import { mayNotWrite } from '../../vault/check-role.js';
 import { mayHaveTakenEffect, textOf } from '../../vault/client.js';
 import { createNode, queryOnce, watchNode } from './watch.js';
@@ -109,12 +111,15 @@ function codeOf(error) {
 /** @param {string} before @returns {NodeRow} */
 const notGoodBefore = (before) => ({ outcome: 'not_good_before', before, interval: null });
 
+/** As Vault writes it. RFC 5280, 4.1.2.2 allows 20 bytes; some CAs use more. */
+const SERIAL = /^[\da-f:]{1,200}$/i;
+
 /** @param {Writer} client @param {PropagationPlan} plan @returns {Promise<{serial: string, data: Record<string, any>}>} */
 async function issue(client, { target: { mount }, role, cn, ttlMs }) {
   const parameters = certificateParameters({ commonName: cn, altNames: [], ipSans: [], ttlMs });
   const { data } = await client.write(`${mount}/issue/${role}`, parameters);
   const serial = data?.serial_number;
-  if (data !== null && typeof serial === 'string') return { serial, data };
+  if (data !== null && typeof serial === 'string' && SERIAL.test(serial)) return { serial, data };
   throw new PkiLoadError('not_issued', 'The response has no serial number.');
 }
 
@@ -124,6 +129,8 @@ function readIssued(data) {
   const [leaf] = readCertificates(Buffer.from(textOf(data.certificate)), names.leaf);
   const [issuer] = readCertificates(Buffer.from(textOf(data.issuing_ca)), names.issuer);
   assertIssued(leaf, issuer, names);
+  if (data.serial_number.toLowerCase() !== serialHex(leaf.serial))
+    throw new PkiLoadError('serial_mismatch', CERTIFICATE_FAILURES.serial_mismatch);
   return { leaf, issuer };
 }
 

@@ -2,6 +2,7 @@
  * Measures how soon nodes report revocations: issues and revokes certificates, and polls every node's OCSP
  * responder until it reports them revoked. Emits events, prints nothing.
  */
+import { setMaxListeners } from 'node:events';
 import { cpus } from 'node:os';
 import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
@@ -56,6 +57,8 @@ export async function measurePropagation(plan, options = {}) {
 /** @param {PropagationPlan} plan @param {PropagationOptions} options */
 async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' }) {
   const stop = signal ?? new AbortController().signal;
+  // One listener for each certificate and node.
+  setMaxListeners(0, stop);
   const { timeoutMs } = plan;
   const { url, mount, namespace, tls: files } = plan.target;
   const tls = loadTls(files);

@@ -3,6 +3,7 @@ import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
 import { refusal } from '../../operations/outcomes.js';
 import { apiPath, namespaceHeader } from '../../operations/request-parts.js';
+import { memoize } from '../../pki/memoize.js';
 import { createOcspChecker, isOcspStatus } from '../../pki/ocsp-check.js';
 import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /** @import { Connection } from '../../http/exchange.js' */
@@ -85,15 +86,17 @@ export function outcomeOf(status, verdict) {
   return verdict === 'not_ocsp' || isOcspStatus(verdict) ? refusal(status).outcome : verdict;
 }
 
-/** Builds queries; caches a checker per issuer. */
+/** An issuer can be 1 MB long, and each certificate can have another. */
+const MAX_CHECKERS = 4;
+
+/** Builds queries; caches the checkers of the last issuers. */
 export function createQueryBuilder() {
-  /** @type {Map<string, OcspChecker>} by the issuer's certificate */
-  const checkers = new Map();
+  const checkerOf = memoize(MAX_CHECKERS, (key) =>
+    createOcspChecker({ issuerDer: Buffer.from(key, 'latin1') }),
+  );
   /** @param {{der: Uint8Array}} issuer @param {Uint8Array} serial INTEGER contents @returns {Query} */
   return ({ der }, serial) => {
-    const key = Buffer.from(der).toString('latin1');
-    const checker = checkers.get(key) ?? createOcspChecker({ issuerDer: der });
-    checkers.set(key, checker);
+    const checker = checkerOf(Buffer.from(der).toString('latin1'));
     const certId = createCertId({ issuerDer: der, serial, hash: 'sha1' });
     return { body: buildOcspRequest({ certId }), certId, checker };
   };

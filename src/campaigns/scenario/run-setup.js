@@ -11,6 +11,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { VaultClient } from '../../vault/client.js' */
 /** @import { SetupReport } from '../../vault/setup/setup.js' */
+/** @import { TeardownReport } from '../../vault/setup/teardown.js' */
 /** @import { ScenarioSetup } from './read.js' */
 
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
@@ -67,11 +68,19 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
   }
 
   /** @param {SetupTarget} target @param {AbortSignal} tooLate */
-  async function tearDownAt({ url, connect: open, remove }, tooLate) {
+  async function tearDownAt({ url, connect: open, remove, report }, tooLate) {
     const client = interruptible(open(), tooLate);
+    /** @type {TeardownReport} */
+    const found = { removed: [], remaining: [] };
     try {
-      const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`));
+      const isGone = await system.tearDown(client, name, (text) => log(`${url}: ${text}`), found);
       if (!isGone) warn(`Not all of the setup ${name} at ${url} could be removed. To remove it: ${remove}`);
+      const isFound = (/** @type {string} */ path) => found.removed.some((item) => item.path === path);
+      const late = report?.created.find(({ uncertain, path }) => uncertain && !isFound(path));
+      if (late !== undefined)
+        warn(
+          `${late.path} may still appear at ${url}: Vault did not respond to its creation. To remove it: ${remove}`,
+        );
     } catch (error) {
       const why = error instanceof PkiLoadError ? error.full : String(error);
       warn(`The setup ${name} at ${url} could not be removed: ${why} To remove it: ${remove}`);

@@ -251,6 +251,7 @@ const NOT_ISSUED = [
   ['connection lost', { issueFails: 'connection_reset' }, 'connection_reset', 'unknown'],
   ['truncated response', { issueFails: 'truncated' }, 'truncated', 'unknown'],
   ['response without a serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
+  ['serial number of 8 MB', { issuedAs: { serial_number: 'a:'.repeat(4e6) } }, 'not_issued', 'unknown'],
   ['response without a certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
   ['response without the issuer', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
   ['no query can be built', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describeLeft, measurePropagation } from '../../../src/campaigns/propagation/propagate.js';
 import { planPropagation } from '../../../src/campaigns/propagation/propagation-plan.js';
 import { startDevServer } from '../../../src/dev/spawn.js';
@@ -55,6 +56,15 @@ describe(
           exitCode: 130,
         }),
       );
+      // As many certificates and nodes may listen.
+      /** @type {string[]} */
+      const warnings = [];
+      const onWarning = (/** @type {Error} */ { name }) => void warnings.push(name);
+      process.on('warning', onWarning);
+      t.after(() => process.off('warning', onWarning));
+      for (let i = 0; i < 20; i++) stop.signal.addEventListener('abort', () => i);
+      await turn();
+      assert.deepEqual(warnings, []);
     });
 
     test('of a --node', HANGS, async (t) => {

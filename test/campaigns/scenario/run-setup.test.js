@@ -232,6 +232,36 @@ test('a stop ends the removal after 30 s', async (t) => {
   assert.deepEqual(ended, [false, true]);
 });
 
+for (const isFound of [true, false]) {
+  const title = `a mount whose creation Vault did not confirm is ${isFound ? 'removed' : 'named, as it may appear later'}`;
+  test(title, async () => {
+    const late = { ...MOUNT, uncertain: true };
+    /** @type {string[]} */
+    const warned = [];
+    const made = createScenarioSetup(
+      SETUP,
+      [step('http://a')],
+      { log() {}, warn: (text) => void warned.push(text), interruptible },
+      {
+        connect: () => /** @type {any} */ ({ close: async () => {} }),
+        async setUp(_client, _plan, _log, report = { created: [], existing: [] }) {
+          report.created.push(late);
+          throw DOWN;
+        },
+        async tearDown(_client, _name, _log, report = { removed: [], remaining: [] }) {
+          if (isFound) report.removed.push(MOUNT);
+          return true;
+        },
+      },
+    );
+    await made.setUp(never);
+    await made.tearDown();
+    const text =
+      'load-test-int may still appear at http://a: Vault did not respond to its creation. To remove it: vault-pki-load teardown --name load-test --url http://a';
+    assert.deepEqual(warned, isFound ? [] : [text]);
+  });
+}
+
 test('reports why it cannot be removed, with the remedy', async () => {
   const { made, warned } = stage([step('http://a')], { vaults: { 'http://a': 'gone' } });
   await made.setUp(never);

@@ -81,20 +81,31 @@ describe('a mount that is not ready yet', () => {
   });
 
   test('times out after five seconds; other refusals are final', async () => {
-    let asked = 0;
-    const ask = (/** @type {Error} */ error) => async () => {
-      asked++;
-      throw error;
+    let [asked, now] = [0, 0];
+    const pause = async (/** @type {number} */ ms) => {
+      now += ms;
     };
+    const ask =
+      (/** @type {Error} */ error, takesMs = 0) =>
+      async () => {
+        asked++;
+        now += takesMs;
+        throw error;
+      };
     await assert.rejects(
-      untilReady(ask(early()), undefined, async () => {}),
+      untilReady(ask(early()), undefined, pause, () => now),
       /Upgrading/,
     );
-    assert.equal(asked, 50);
+    assert.equal(asked, 51);
+    await assert.rejects(
+      untilReady(ask(early(), 4000), undefined, pause, () => now),
+      /Upgrading/,
+    );
+    assert.equal(asked, 53, 'slow calls count');
     await assert.rejects(
       untilReady(ask(targetError('vault_bad_request', 'no')), undefined, async () => {}),
       /no/,
     );
-    assert.equal(asked, 51);
+    assert.equal(asked, 54);
   });
 });

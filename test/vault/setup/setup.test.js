@@ -555,6 +555,14 @@ describe('teardown', () => {
       assert.equal(vault.mounted.auth.has('vault-pki-load-approle-00ff'), false);
     });
 
+    test('whose name is not UTF-8 stay: the request would reach another mount, or none', async () => {
+      const vault = prepare();
+      vault.own('mounts', 'vault-pki-load-prod\ufffd', 'kv', own);
+      const report = await takeAway(vault.client, 'vault-pki-load', silent);
+      assert.deepEqual(paths(report).left, ['vault-pki-load-prod\ufffd']);
+      assert.match(report.remaining[0].why, /^its name is not valid UTF-8\./);
+    });
+
     test('stay if a scenario removes its own setup: another run may use them', async () => {
       const vault = prepare();
       const before = vault.state();
