@@ -43,8 +43,8 @@ export function parseJson(body, maxValues = MAX_VALUES) {
   }
 }
 
-/** @param {unknown} value @returns {boolean} whether it is a Unix time, as Vault sends it */
-export const isTime = (value) => typeof value === 'number' && value > 0;
+/** @param {unknown} value @returns {boolean} whether it is a Unix time in whole seconds, as Vault sends it, with 11 digits at most */
+export const isTime = (value) => typeof value === 'number' && value % 1 === 0 && value > 0 && value < 1e11;
 
 /** @param {unknown} value @returns {value is Record<string, any>} */
 export function isRecord(value) {

@@ -79,6 +79,7 @@ export const caChain = {
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
     unknown_critical_extension: 'a certificate with a critical extension unknown to this tool',
     broken_chain: 'a certificate that did not sign any certificate before it',
+    path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',
   },
@@ -167,16 +168,21 @@ function findChainFailure(chain) {
   if (chain.length > MAX_CHECKS) return 'chain_too_long';
   if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
   if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
-  /** For each certificate: those up to and including it that name it as their issuer. */
+  /** For each certificate: the places of those up to and including it that name it as their issuer. */
   const named = chain.map((above, i) =>
-    chain.slice(0, i + 1).filter((certificate) => isNamedIssuer(certificate, above)),
+    [...Array(i + 1).keys()].filter((place) => isNamedIssuer(chain[place], above)),
   );
   if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
-  const isIntact = chain.every((above, i) => {
+  /** By certificate: CAs between it and a leaf on the shortest path, not counting self-issued ones (6.1.4). @type {number[]} */
+  const depths = [];
+  for (const [i, above] of chain.entries()) {
     const key = createPublicKey({ key: above.spki, format: 'der', type: 'spki' });
-    const isSigned = (/** @type {CertificateFields} */ { signed }) => verifySignature(signed, key) === null;
-    if (named[i].includes(above) && !isSigned(above)) return false;
-    return i === 0 || named[i].some((below) => below !== above && isSigned(below));
-  });
-  return isIntact ? null : 'broken_chain';
+    const signed = named[i].filter((j) => verifySignature(chain[j].signed, key) === null);
+    const below = signed.filter((j) => j !== i);
+    if (named[i].includes(i) !== signed.includes(i) || (i > 0 && below.length === 0)) return 'broken_chain';
+    const lengths = below.map((j) => depths[j] + (chain[j].issuer.equals(chain[j].subject) ? 0 : 1));
+    depths.push(i === 0 ? 0 : Math.min(...lengths));
+    if (!isCa(above, depths[i])) return 'path_too_long';
+  }
+  return null;
 }

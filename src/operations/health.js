@@ -47,11 +47,11 @@ export const health = {
   createRequester: (_plan, { basePath, headers }) =>
     repeatRequest({ path: `${basePath}/v1/sys/health`, headers }),
   createClassifier({ options: { standbyOk } }) {
-    const classifierOf = (/** @type {string} */ outcome, /** @type {(json: any) => boolean} */ isRole) =>
-      createJsonClassifier(outcome, (json) => (serves(json) && isRole(json) ? null : 'status_mismatch'));
-    const classify = classifierOf('active', ({ standby }) => standby !== true);
+    const classifierOf = (/** @type {'active' | 'standby'} */ role) =>
+      createJsonClassifier(role, (json) => (roleOf(json) === role ? null : 'status_mismatch'));
+    const classify = classifierOf('active');
     // A rate limiter in front of a Vault also responds with 429.
-    const classifyStandby = classifierOf('standby', isStandby);
+    const classifyStandby = classifierOf('standby');
     return (status, body, index) => {
       const outcome = BY_STATUS[status];
       if (outcome === undefined) return classify(status, body, index);
@@ -60,12 +60,12 @@ export const health = {
   },
 };
 
-/** @param {Record<string, any>} json */
-function serves({ initialized, sealed, version }) {
-  return initialized === true && sealed === false && typeof version === 'string';
+/** A disaster-recovery secondary is active in its own cluster. @param {Record<string, any>} json @returns null: not ready, or not of Vault's types */
+function roleOf({ initialized, sealed, version, ...roles }) {
+  const { standby = false, performance_standby: performance = false, replication_dr_mode: dr = '' } = roles;
+  const isReady = initialized === true && sealed === false && [version, dr].every(isText);
+  if (!isReady || typeof standby !== 'boolean' || typeof performance !== 'boolean') return null;
+  return standby || performance || dr === 'secondary' ? 'standby' : 'active';
 }
 
-/** A disaster-recovery secondary is active in its own cluster. @param {Record<string, any>} json */
-function isStandby({ standby, performance_standby: performance, replication_dr_mode: dr }) {
-  return standby === true || performance === true || dr === 'secondary';
-}
+const isText = (/** @type {unknown} */ value) => typeof value === 'string';

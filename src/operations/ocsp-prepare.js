@@ -211,16 +211,21 @@ async function issueSubjects(context, toIssue) {
   const size = perKind * (toIssue.good && toIssue.revoked ? 2 : 1);
   const uses = [toIssue.good && 'to query', toIssue.revoked && 'to revoke at once and query'];
   const listed = uses.filter(Boolean).map((use) => `${perKind} ${use}`);
-  const { issued } = await issueBefore(context, {
+  const { issued, issuers } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to query',
     subject: `certificates with role ${role}, ${listed.join(' and ')}`,
     ...{ usesBefore: size * 2, usesInRun: false, neededMs: PREPARING_MS },
     revokes: toIssue.revoked,
   });
+  const [issuerPem, otherPem] = issuers;
+  if (otherPem !== undefined) {
+    const message = `The issuer of ${plan.target.mount} changed while the certificates to query were issued.`;
+    throw targetError('several_issuers', message, 'Run the command again.');
+  }
   const revoked = toIssue.revoked ? issued.slice(-perKind) : [];
   const [example] = readCertificates(Buffer.from(issued[0].certificate), 'a certificate that was issued');
-  const [issuer] = readCertificates(Buffer.from(issued[0].issuingCa), "the issuing CA's certificate");
+  const [issuer] = readCertificates(Buffer.from(issuerPem), "the issuing CA's certificate");
   await makeMany(revoked.length, { ...context, label: 'Revoking certificates to query' }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.

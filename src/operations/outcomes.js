@@ -71,7 +71,8 @@ export function createJsonClassifier(success, check) {
     if (!isSuccess(status)) return refusal(status);
     const json = parseJson(body);
     if (json === null) return failed('not_json');
-    if (![undefined, null].includes(json.errors) && json.errors.length !== 0) return failed('error_body');
+    const errors = json.errors ?? [];
+    if (!Array.isArray(errors) || errors.length > 0) return failed('error_body');
     const result = check(json, index);
     if (result === null) return good;
     return typeof result === 'string' ? failed(result) : result;

@@ -116,8 +116,8 @@ export function lifetimeMs(load) {
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''
- * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options `label`: of its
- *   progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
+ * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options
+ *   `label`: of its progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
   const { client, plan, notice } = context;
@@ -131,6 +131,8 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   notice(
     `Issuing ${subject}, valid for ${formatDuration(ttlMs)} if the role allows it. They stay in storage until tidied${onCrl}.`,
   );
+  /** PEM of their issuing CAs, two at most. @type {Set<string>} */
+  const issuers = new Set();
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
@@ -141,12 +143,13 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
       ...{ expected: { commonName: nameOf(i) }, nowMs: Date.now() },
     });
     if (failure === null && certificate.length + issuingCa.length <= MAX_PEM) {
+      if (issuers.size < 2) issuers.add(issuingCa);
       const isKept = i === 0 || (revokes && !use.mustStore);
-      return { serial, certificate: isKept ? certificate : '', issuingCa: i === 0 ? issuingCa : '' };
+      return { serial, certificate: isKept ? certificate : '' };
     }
     const why = failure === null ? 'It is too long.' : CERTIFICATE_FAILURES[failure];
     const message = `The response of ${client.origin} to issue/${role} is not the requested certificate: ${why}`;
     throw targetError('not_issued', message, "Check the role's response with vault write.");
   });
-  return { fixture, issued };
+  return { fixture, issued, issuers };
 }

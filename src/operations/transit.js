@@ -2,7 +2,10 @@
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
+import { readAlgorithm } from '../pki/certificate-der.js';
+import { DerReader, TAG } from '../pki/der.js';
 import { MAX_RSA_EXPONENT, rsaDetails } from '../pki/signature.js';
+import { decodePem } from '../pki/text.js';
 import { textOf } from '../vault/client.js';
 import { createOwnMount, untilReady } from '../vault/own-mount.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
@@ -11,7 +14,6 @@ import { apiPath, MAX_BYTES, secretValue } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Operation } from './index.js' */
-/** @import { KeyObject } from 'node:crypto' */
 
 /** `decrypt` and `verify` need inputs that these actions produce: the fields of their response and request. */
 const PRODUCERS = Object.freeze({
@@ -168,7 +170,7 @@ export function ciphertextBytes(keyType, size) {
 /** @param {unknown} text `vault:v1:BASE64`: the key is new, so its version is 1 @returns {Buffer | null} null: not in this form */
 export function bytesOf(text) {
   const [, base64] = (typeof text === 'string' && /^vault:v1:([A-Za-z0-9+/]+={0,2})$/.exec(text)) || [];
-  return base64 === undefined ? null : Buffer.from(base64, 'base64');
+  return base64 === undefined || base64.length % 4 !== 0 ? null : Buffer.from(base64, 'base64');
 }
 
 /**
@@ -179,11 +181,10 @@ export function bytesOf(text) {
  */
 export function isSignature(text, signature, publicKey, keyType) {
   try {
-    if (lastKey?.text !== publicKey) lastKey = { text: publicKey, key: readPublicKey(publicKey) };
-    const { key } = lastKey;
+    if (lastKey?.text !== publicKey) lastKey = readPublicKey(publicKey);
+    const { key, type } = lastKey;
     const { publicExponent, modulusLength } = rsaDetails(key);
-    const isOther = modulusLength !== null && keyType !== `rsa-${modulusLength}`;
-    if (isOther || !keyType.startsWith(String(key.asymmetricKeyType))) return false;
+    if (type !== keyType) return false;
     const bits = 8 * signature.length;
     if (bits !== (modulusLength ?? bits) || publicExponent >= MAX_RSA_EXPONENT) return false;
     if (key.asymmetricKeyType === 'ed25519') return verify(null, text, key, signature);
@@ -194,12 +195,26 @@ export function isSignature(text, signature, publicKey, keyType) {
   }
 }
 
-/** @type {{text: string, key: KeyObject} | null} */
+/** @type {ReturnType<typeof readPublicKey> | null} */
 let lastKey = null;
 
-/** @param {string} text */
+/** By their OIDs in DER. @type {Record<string, string>} */
+const CURVES = {
+  '06082a8648ce3d030107': 'ecdsa-p256',
+  '06052b81040022': 'ecdsa-p384',
+  '06052b81040023': 'ecdsa-p521',
+};
+
+/** Does not let Node.js name the curve, which crashes it for a key at infinity. @param {string} text @returns `type`: as Vault names it */
 function readPublicKey(text) {
-  if (text.startsWith('-----')) return createPublicKey(text);
-  const x = Buffer.from(text, 'base64').toString('base64url');
-  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+  if (!text.startsWith('-----')) {
+    const x = Buffer.from(text, 'base64').toString('base64url');
+    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+    return { text, key, type: 'ed25519' };
+  }
+  const key = createPublicKey(text);
+  const der = /** @type {Buffer} */ (decodePem(text, /^PUBLIC KEY$/));
+  const { parameters } = readAlgorithm(new DerReader(der).enter(TAG.sequence));
+  const curve = CURVES[String(parameters?.toString('hex'))];
+  return { text, key, type: curve ?? `rsa-${rsaDetails(key).modulusLength}` };
 }

@@ -2,7 +2,7 @@
  * Checks a certificate that a CA has just issued. The first broken rule determines the failure:
  * 1. the certificate and that of the issuing CA can be read;
  * 2. the issuer name is that CA's, its key made the signature, and its certificate allows this and is valid now;
- * 3. the serial number is the one in the response, and the names are the requested ones;
+ * 3. the serial number is the one in the response and within its range, and the names are the requested ones;
  * 4. it is not a CA certificate, and has no critical extension that this tool does not understand;
  * 5. the key is the requested one, or matches the private key in the response; 6. it is valid now.
  * Vault adds the commonName to the alternative names if it is a host name or an e-mail address, except with sign-verbatim;
@@ -19,7 +19,7 @@ import {
   parseCertificate,
   subjectNames,
 } from './certificate-der.js';
-import { contextTag, DerReader, readWhole, TAG } from './der.js';
+import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 import { memoize } from './memoize.js';
 import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
 import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
@@ -54,6 +54,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
+  serial_out_of_range: 'The serial number is not positive, or longer than 20 octets (RFC 5280, 4.1.2.2).',
   wrong_subject: 'The subject has a commonName or e-mail address that was not requested.',
   common_name_only: 'The commonName, a host name or e-mail address, is missing from the alternative names.',
   wrong_sans: 'The certificate lacks a requested alternative name.',
@@ -61,7 +62,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
   unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
-  private_key_unreadable: 'The private key in the response cannot be read.',
+  private_key_unreadable: 'The private key in the response cannot be read, or is of an unknown kind.',
   not_yet_valid: 'The certificate is not valid yet.',
   certificate_expired: 'The certificate has already expired.',
 });
@@ -96,6 +97,7 @@ function findFailure(certificate, issued) {
   return (
     checkIssuer(certificate, issued) ??
     (isSerial ? null : 'serial_mismatch') ??
+    (isInRange(certificate.serial) ? null : 'serial_out_of_range') ??
     checkNames(certificate, issued) ??
     (isCa(certificate) ? 'ca_certificate' : null) ??
     (certificate.unknownCritical === null ? null : 'unknown_critical_extension') ??
@@ -103,6 +105,9 @@ function findFailure(certificate, issued) {
     checkTimes(certificate, issued.nowMs, 'not_yet_valid', 'certificate_expired')
   );
 }
+
+/** @param {Buffer} serial contents of the INTEGER: with a zero before a set high bit, as Go counts */
+const isInRange = (serial) => serial.length <= 20 && serial[0] < 0x80 && serial.some((octet) => octet !== 0);
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function checkIssuer(certificate, { issuingCaPem: pem, nowMs }) {
@@ -160,9 +165,7 @@ function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   return typeof privateKeyPem === 'string' ? checkPrivateKey(privateKeyPem, spki) : 'private_key_unreadable';
 }
 
-const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
 const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
-const ED25519 = '1.3.101.112';
 
 /** OpenSSL's names of the curves that CAs use. @type {Readonly<Record<string, string>>} */
 const CURVES = Object.freeze({
@@ -173,8 +176,9 @@ const CURVES = Object.freeze({
 });
 
 /**
- * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the primes'
- * product is the modulus, and the exponents are inverses. Others: derives the public key from the private key.
+ * Unlike `X509Certificate.checkPrivateKey`, rejects a private key that only repeats the public half. RSA: the product of
+ * p and q, not tested for being prime, is the modulus, and the exponents are inverses. Others: derives the public key
+ * from the private key. Rejects kinds of keys that Vault does not create.
  * @param {string} pem unencrypted PKCS#8, PKCS#1 or SEC 1
  * @param {Uint8Array} spki raw SubjectPublicKeyInfo of the certificate
  * @returns {CertificateFailure | null} never throws, and reveals nothing about the key
@@ -194,35 +198,35 @@ function isKeyOf(pem, spki) {
   const bits = publicKey.readBitString();
   const fields = new DerReader(algorithm).enter(TAG.sequence);
   const oid = fields.readOid();
-  const curve = oid === EC_PUBLIC_KEY ? (CURVES[fields.readOid()] ?? '') : null;
-  const [label, matches] = OWN[oid] ?? [];
-  if (label === undefined || matches === undefined || curve === '') {
-    const key = createPrivateKey({ key: readPkcs8(pem), format: 'der', type: 'pkcs8' });
-    return createPublicKey(key).export({ format: 'der', type: 'spki' }).equals(spki);
-  }
-  const der = decodePem(pem, label) ?? unwrap(readPkcs8(pem), algorithm);
-  return der !== null && matches(der, bits, curve ?? '');
+  const [label, matches, ownCurve] = KINDS[oid] ?? [];
+  const curve = oid === EC_PUBLIC_KEY ? CURVES[fields.readOid()] : ownCurve;
+  const isKnown = curve !== undefined && (curve === '' || fields.atEnd);
+  if (!isKnown || label === undefined || matches === undefined) throw new DerError('Unknown kind of key');
+  const der = decodePem(pem, label);
+  const key = der ?? unwrap(decodePem(pem, /^PRIVATE KEY$/) ?? Buffer.alloc(0), algorithm, bits);
+  return key !== null && matches(key, bits, curve, der !== null);
 }
 
-/** By algorithm: the label of such a key that is not in PKCS#8, and a faster check than OpenSSL's. @type {Readonly<Record<string, [RegExp, typeof isEcKeyOf]>>} */
-const OWN = Object.freeze({
-  [RSA_ENCRYPTION]: [/^RSA PRIVATE KEY$/, isRsaKeyOf],
+/** By algorithm: label of a key outside PKCS#8, check, curve in JWK (RSA: none). @type {Readonly<Record<string, [RegExp, typeof isEcKeyOf, string?]>>} */
+const KINDS = Object.freeze({
+  '1.2.840.113549.1.1.1': [/^RSA PRIVATE KEY$/, isRsaKeyOf, ''],
+  '1.2.840.113549.1.1.10': [/^$/, isRsaKeyOf, ''], // RSASSA-PSS
   [EC_PUBLIC_KEY]: [/^EC PRIVATE KEY$/, isEcKeyOf],
-  [ED25519]: [/^$/, isEd25519KeyOf],
+  '1.3.101.112': [/^$/, isEdwardsKeyOf, 'Ed25519'],
+  '1.3.101.113': [/^$/, isEdwardsKeyOf, 'Ed448'],
 });
 
-/** @param {string} pem @throws {DerError} */
-const readPkcs8 = (pem) => decodePem(pem, /^PRIVATE KEY$/) ?? Buffer.alloc(0);
-
-/** @param {Buffer} der PKCS#8 (RFC 5958 section 2) @param {Buffer} algorithm @returns {Buffer | null} null: of another algorithm */
-const unwrap = (der, algorithm) =>
+/** @param {Buffer} der PKCS#8 (RFC 5958 section 2) @param {Buffer} algorithm @param {Buffer} bits @returns {Buffer | null} null: with another algorithm or public key */
+const unwrap = (der, algorithm, bits) =>
   readWhole(der, (reader) =>
     reader.inside(TAG.sequence, (fields) => {
       fields.readSmallNumber();
       const isSame = fields.readRaw(TAG.sequence).equals(algorithm);
       const key = fields.read(TAG.octetString);
-      for (const tag of [contextTag(0), contextTag(1, false)]) if (fields.tag === tag) fields.next();
-      return isSame ? key : null;
+      if (fields.tag === contextTag(0)) fields.next();
+      const tag = contextTag(1, false);
+      const isOther = fields.tag === tag && !fields.readBitString(tag).equals(bits);
+      return isSame && !isOther ? key : null;
     }),
   );
 
@@ -237,32 +241,33 @@ function isRsaKeyOf(der, bits) {
   const [n, e, d, p, q, dP, dQ, qInv] = parts.map((part) => BigInt(`0x${part.toString('hex')}`));
   /** @type {(part: bigint, order: bigint) => boolean} */
   const isInverse = (part, order) => d % order === part && (e * part) % order === 1n;
-  if (!isPublic || !certified.atEnd || p <= 1n || q <= 1n || p * q !== n) return false;
+  if (!isPublic || !certified.atEnd || e <= 1n || p <= 1n || q <= 1n || p * q !== n) return false;
   return isInverse(dP, p - 1n) && isInverse(dQ, q - 1n) && qInv < p && (q * qInv) % p === 1n;
 }
 
 /** By curve: creating one takes as long as the multiplication itself. @type {Record<string, ECDH>} */
 const keyAgreements = {};
 
-/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {Buffer} bits the point @param {string} curve */
-function isEcKeyOf(der, bits, curve) {
+/** ECPrivateKey, RFC 5915 section 3. @param {Buffer} der @param {Buffer} bits the point @param {string} curve @param {boolean} isAlone must name its curve */
+function isEcKeyOf(der, bits, curve, isAlone) {
   const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   if (fields.readSmallNumber() !== 1) return false;
   const secret = fields.read(TAG.octetString);
   const parameters = fields.insideOptional(contextTag(0), (field) => field.readOid());
   const point = fields.insideOptional(contextTag(1), (field) => field.readBitString()) ?? bits;
   fields.finish();
-  if ((parameters !== null && CURVES[parameters] !== curve) || !point.equals(bits)) return false;
+  const isSame = parameters === null ? !isAlone : CURVES[parameters] === curve;
+  if (!isSame || !point.equals(bits)) return false;
   keyAgreements[curve] ??= createECDH(curve);
   const ecdh = keyAgreements[curve];
   ecdh.setPrivateKey(secret); // throws for bytes that are not a key of the curve, and keeps the previous key
   return ecdh.getPublicKey().equals(bits);
 }
 
-/** RFC 8410 section 7. Uses JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits */
-function isEd25519KeyOf(der, bits) {
+/** RFC 8410 section 7. Uses JWK: OpenSSL takes 0.4 ms to recognise a DER key. @param {Buffer} der @param {Buffer} bits @param {string} crv */
+function isEdwardsKeyOf(der, bits, crv) {
   const d = readWhole(der, (reader) => reader.read(TAG.octetString)).toString('base64url');
   const x = bits.toString('base64url');
-  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv, d, x } });
   return createPublicKey(key).export({ format: 'jwk' }).x === x;
 }

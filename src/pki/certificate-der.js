@@ -101,47 +101,97 @@ export function readSomeExtensions(reader, understood) {
   return extensions;
 }
 
-/** A SEQUENCE that is not empty. @param {DerReader} value */
-function readFields(value) {
-  if (value.tag !== TAG.sequence || value.readAny().length === 2) throw new DerError('Not a list', value.pos);
+// Grammars of extensions. Context tags are 0x80 | number, or 0xa0 | number if constructed.
+
+/** Moves past what it reads; `tag`: IMPLICIT. @typedef {(reader: DerReader, tag?: number) => unknown} Read */
+/** @type {Read} */
+const readId = (reader) => reader.readOid();
+/** @type {Read} */
+const readValue = (reader) => reader.readAny();
+/** @type {Read} */
+const readNumber = (reader, tag) => reader.readInteger(tag);
+/** @type {Read} */
+const readBits = (reader, tag) => reader.readNamedBits(tag);
+
+/** SEQUENCE. @type {(...parts: Read[]) => Read} */
+const within =
+  (...parts) =>
+  (reader, tag = TAG.sequence) =>
+    reader.inside(tag, (contents) => {
+      for (const read of parts) read(contents);
+    });
+
+/** SEQUENCE SIZE (1..MAX) OF. @type {(read: Read) => Read} */
+const listOf = (read) =>
+  within((list) => {
+    do read(list);
+    while (!list.atEnd);
+  });
+
+/** Parts that may be absent. @type {(...parts: [tag: number, read: Read][]) => Read} */
+const optional =
+  (...parts) =>
+  (reader) => {
+    for (const [tag, read] of parts) if (reader.tag === tag) read(reader, tag);
+  };
+
+/** @param {DerReader} list */
+function assertSome(list) {
+  if (list.atEnd) throw new DerError('Empty list', list.pos);
 }
 
-/** @param {DerReader} fields @returns {boolean} whether it is a CA */
+/** Section 4.2.1.6. @type {Read} */
+function readGeneralName(reader) {
+  const { tag } = reader;
+  if (tag === 0xa0) return reader.inside(tag, (name) => [name.readOid(), name.inside(0xa0, readValue)]);
+  if (tag === 0xa4) return reader.inside(tag, readName);
+  if (tag === 0x88) return reader.readOid(tag);
+  const octets = reader.read();
+  const isText = [0x81, 0x82, 0x86].includes(tag); // IA5String
+  const isOther = [0x87, 0xa3, 0xa5].includes(tag); // IP address, x400Address, ediPartyName
+  if (!isOther && (!isText || octets.some((octet) => octet > 0x7f)))
+    throw new DerError('Not a GeneralName', reader.from);
+}
+
+const readNames = listOf(readGeneralName);
+const readPointName = optional([0xa0, readNames], [0xa1, listOf(within(readAttribute))]);
+const readPoints = listOf(
+  within(optional([0xa0, within(assertSome, readPointName)], [0x81, readBits], [0xa2, readNames])),
+);
+const readNumbers = optional([0x80, readNumber], [0x81, readNumber]);
+const readSubtrees = listOf(within(readGeneralName, readNumbers));
+const readPolicy = within(readId, optional([TAG.sequence, listOf(within(readId, readValue))]));
+
+/** @param {DerReader} fields @returns {number} CAs that may be below it; -1: it is no CA */
 function readBasicConstraints(fields) {
   const isAuthority = fields.tag === TAG.boolean && fields.readBoolean();
-  const isNegative = fields.tag === TAG.integer && fields.readInteger()[0] > 0x7f;
-  if (isNegative) throw new DerError('Negative pathLenConstraint', fields.pos);
-  return isAuthority;
-}
-
-/** @param {DerReader} purposes */
-function readPurposes(purposes) {
-  do purposes.readOid();
-  while (!purposes.atEnd);
-}
-
-/** @param {DerReader} fields */
-function readAuthorityKeyIdentifier(fields) {
-  for (const tag of [contextTag(0, false), contextTag(1), contextTag(2, false)])
-    if (fields.tag === tag) fields.readAny();
+  const length = fields.tag === TAG.integer ? fields.readInteger() : null;
+  if (length !== null && length[0] > 0x7f) throw new DerError('Negative pathLenConstraint', fields.pos);
+  const below = length === null ? Number.POSITIVE_INFINITY : Number(`0x${length.toString('hex')}`);
+  return isAuthority ? below : -1;
 }
 
 /**
  * Extensions of section 4.2.1 and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1), with readers of their values.
- * @type {ReadonlyMap<string, (value: DerReader) => unknown>}
+ * @type {ReadonlyMap<string, Read>}
  */
 const SYNTAX = new Map([
-  ...[17, 18, 30, 31, 32, 33, 36, 46].map(
-    (number) => /** @type {const} */ ([`2.5.29.${number}`, readFields]),
-  ),
-  [OID.authorityInfoAccess, readFields],
   [OID.subjectKeyIdentifier, (value) => value.read(TAG.octetString)],
-  [OID.keyUsage, (value) => value.readNamedBits()],
-  [OID.basicConstraints, (value) => value.inside(TAG.sequence, readBasicConstraints)],
-  [OID.authorityKeyIdentifier, (value) => value.inside(TAG.sequence, readAuthorityKeyIdentifier)],
-  [OID.extKeyUsage, (value) => value.inside(TAG.sequence, readPurposes)],
-  ['2.5.29.54', (value) => value.readInteger()],
-  ['1.3.6.1.5.5.7.48.1.5', (value) => value.readAny()],
+  [OID.keyUsage, readBits],
+  [OID.subjectAltName, readNames],
+  ['2.5.29.18', readNames], // issuerAltName
+  [OID.basicConstraints, within(readBasicConstraints)],
+  ['2.5.29.30', within(assertSome, optional([0xa0, readSubtrees], [0xa1, readSubtrees]))], // nameConstraints
+  [OID.crlDistributionPoints, readPoints],
+  ['2.5.29.32', listOf(readPolicy)], // certificatePolicies
+  ['2.5.29.33', listOf(within(readId, readId))], // policyMappings
+  [OID.authorityKeyIdentifier, within(optional([0x80, readValue], [0xa1, readNames], [0x82, readNumber]))],
+  ['2.5.29.36', within(assertSome, readNumbers)], // policyConstraints
+  [OID.extKeyUsage, listOf(readId)],
+  ['2.5.29.46', readPoints], // freshestCRL
+  ['2.5.29.54', readNumber], // inhibitAnyPolicy
+  [OID.authorityInfoAccess, listOf(within(readId, readGeneralName))],
+  ['1.3.6.1.5.5.7.48.1.5', readValue],
 ]);
 const UNDERSTOOD = new Set(SYNTAX.keys());
 
@@ -158,7 +208,7 @@ export function parseCertificate(der) {
   const { notBefore, notAfter } = tbs.inside(TAG.sequence, readValidity);
   const subject = readName(tbs);
   const spki = tbs.readRaw(TAG.sequence);
-  for (const number of [1, 2]) if (tbs.tag === contextTag(number, false)) tbs.next(); // unique identifiers
+  for (const tag of [0x81, 0x82]) if (tbs.tag === tag) tbs.readNamedBits(tag); // unique identifiers
   const extensions =
     tbs.insideOptional(contextTag(3), (list) => readSomeExtensions(list, UNDERSTOOD)) ?? NO_EXTENSIONS;
   tbs.finish();
@@ -184,9 +234,9 @@ export function parseCertificate(der) {
 /** Allowed difference between two NTP-synchronised clocks; a larger one would hide stale responses. */
 export const SKEW_MS = 5000;
 
-/** @template {string} T @param {{notBefore: number, notAfter: number}} times @param {number} nowMs @param {T} early @param {T} late */
+/** An end before the beginning is late. @template {string} T @param {{notBefore: number, notAfter: number}} times @param {number} nowMs @param {T} early @param {T} late */
 export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>
-  notBefore > nowMs + SKEW_MS ? early : notAfter < nowMs - SKEW_MS ? late : null;
+  notBefore > nowMs + SKEW_MS ? early : notAfter < Math.max(nowMs - SKEW_MS, notBefore) ? late : null;
 
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
@@ -199,7 +249,7 @@ export const publicKeyBits = (spki) =>
   });
 
 /** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; undefined: an empty one */
-const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(TAG.sequence);
+const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(value[0]);
 const EMPTY_SEQUENCE = Buffer.from([TAG.sequence, 0]);
 
 /**
@@ -223,27 +273,17 @@ export function allowsUsage({ extensions }, usage) {
   return bits.length > 1 && (bits[1] & USAGE[usage]) !== 0;
 }
 
-/** @param {CertificateFields} certificate @returns {boolean} by its basicConstraints (section 4.2.1.9) */
-export function isCa({ extensions }) {
-  const fields = listIn(extensions.get(OID.basicConstraints));
-  return fields.tag === TAG.boolean && fields.readBoolean();
-}
+/** @param {CertificateFields} certificate @returns {boolean} whether its basicConstraints (section 4.2.1.9) allow so many CAs below it */
+export const isCa = ({ extensions }, below = 0) =>
+  readBasicConstraints(listIn(extensions.get(OID.basicConstraints))) >= below;
 
-/**
- * @param {Pick<CertificateFields, 'extensions'>} certificate
- * @returns {string[]} http(s) URLs of its OCSP responders (section 4.2.2.1), in order; none if the extension is malformed
- */
+/** @param {Pick<CertificateFields, 'extensions'>} certificate @returns {string[]} http(s) URLs of its OCSP responders (section 4.2.2.1), in order */
 export function ocspUrls({ extensions }) {
   const urls = [];
-  try {
-    const list = listIn(extensions.get(OID.authorityInfoAccess));
-    while (!list.atEnd) {
-      const access = list.enter(TAG.sequence);
-      if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
-        urls.push(access.read().toString('latin1'));
-    }
-  } catch {
-    return [];
+  for (const list = listIn(extensions.get(OID.authorityInfoAccess)); !list.atEnd; ) {
+    const access = list.enter(TAG.sequence);
+    if (access.readOid() === OID.ocsp && access.tag === contextTag(6, false))
+      urls.push(access.read().toString('latin1'));
   }
   return urls.filter((url) => /^https?:\/\//i.test(url));
 }
@@ -267,17 +307,20 @@ export function subjectNames(name) {
 }
 
 /**
- * @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate @param {Pick<CertificateFields, 'subject' | 'extensions'>} ca
- * @returns {boolean} whether it names the CA as its issuer and, like OpenSSL, no other key identifier (section 4.2.1.1)
+ * Whether it names the CA as its issuer and, as OpenSSL checks, its authorityKeyIdentifier (section 4.2.1.1) no other key,
+ * issuer or serial number of the CA. @param {CertificateFields} certificate @param {CertificateFields} ca
  */
 export function isNamedIssuer({ issuer, extensions }, ca) {
-  const identifier = ca.extensions.get(OID.subjectKeyIdentifier);
+  if (!issuer.equals(ca.subject)) return false;
+  const own = ca.extensions.get(OID.subjectKeyIdentifier);
   const fields = listIn(extensions.get(OID.authorityKeyIdentifier));
-  const isOtherKey =
-    identifier !== undefined &&
-    fields.tag === contextTag(0, false) &&
-    !fields.read().equals(new DerReader(identifier).read());
-  return !isOtherKey && issuer.equals(ca.subject);
+  const keyId = fields.tag === 0x80 ? fields.read() : null;
+  if (keyId !== null && own !== undefined && !keyId.equals(new DerReader(own).read())) return false;
+  for (const names = listIn(fields.tag === 0xa1 ? fields.readRaw() : undefined); !names.atEnd; ) {
+    const isDirectoryName = names.tag === 0xa4;
+    if (!names.read().equals(ca.issuer) && isDirectoryName) return false;
+  }
+  return fields.atEnd || fields.read().equals(ca.serial);
 }
 
 const ONE_OCTET = /** @type {number[]} */ ([TAG.printableString, TAG.teletexString, TAG.ia5String]);

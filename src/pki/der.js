@@ -129,8 +129,8 @@ export class DerReader {
   }
 
   /**
-   * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, OIDs,
-   * times and NULL at every level; does not decode strings. @returns {Buffer} raw
+   * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, BIT
+   * STRING, OIDs, times and NULL at every level; does not decode strings. @returns {Buffer} raw
    */
   readAny(depth = 0) {
     const { pos: start, tag } = this;
@@ -140,6 +140,7 @@ export class DerReader {
     if (tag === TAG.boolean) this.readBoolean();
     else if (tag === TAG.integer || tag === TAG.enumerated) this.readInteger(tag);
     else if (tag === TAG.oid) this.readOid();
+    else if (tag === TAG.bitString) this.readNamedBits();
     else if (tag === TAG.utcTime || tag === TAG.generalizedTime) this.readTime();
     else this.next();
     if (tag === TAG.null && this.from !== this.to) throw new DerError('NULL with contents', start);
@@ -179,22 +180,22 @@ export class DerReader {
   }
 
   /** Dotted text of an OBJECT IDENTIFIER. */
-  readOid() {
-    this.next(TAG.oid);
+  readOid(tag = /** @type {number} */ (TAG.oid)) {
+    this.next(tag);
     return cachedOid(this.bytes.toString('latin1', this.from, this.to));
   }
 
   /** Contents of a BIT STRING of whole octets, as keys and signatures are. */
-  readBitString() {
-    const value = this.read(TAG.bitString);
+  readBitString(tag = /** @type {number} */ (TAG.bitString)) {
+    const value = this.read(tag);
     if (value.length === 0 || value[0] !== 0)
       throw new DerError('Not a BIT STRING of whole octets', this.from);
     return value.subarray(1);
   }
 
-  /** Contents of a BIT STRING of named bits: the number of unused bits, and octets where those are zero (11.2.1). */
-  readNamedBits() {
-    const value = this.read(TAG.bitString);
+  /** Contents of any BIT STRING: the number of unused bits, and octets where those are zero (11.2.1). */
+  readNamedBits(tag = /** @type {number} */ (TAG.bitString)) {
+    const value = this.read(tag);
     const unused = value.length > 0 ? value[0] : 8;
     const isZero = value.length > 1 ? (value[value.length - 1] & ((1 << unused) - 1)) === 0 : unused === 0;
     if (unused > 7 || !isZero) throw new DerError('BIT STRING with unused bits that are set', this.from);

@@ -1,6 +1,7 @@
 /** Reads, writes and compares subject alternative names (RFC 5280 section 4.2.1.6). */
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
+import { badValue } from '../common/errors.js';
 import { OID } from './certificate-der.js';
 import { contextTag, readWhole, TAG } from './der.js';
 import { extension, implicit, sequence } from './der-writer.js';
@@ -30,11 +31,18 @@ export function readAlternativeNames(value) {
   return names;
 }
 
-/** @param {Omit<AlternativeNames, 'others'>} names @returns {Buffer[]} the extension; empty without names */
+/** @param {string} name @returns {Buffer} IA5String @throws {PkiLoadError} latin1 would turn U+0141 into A */
+function ascii(name) {
+  if (/^[\x20-\x7e]*$/.test(name)) return Buffer.from(name, 'latin1');
+  const remedy = 'Use ASCII before an at sign, and a valid domain name.';
+  throw badValue('An alternative name', name, 'not ASCII (RFC 5280, 4.2.1.6)', remedy, 'bad_name');
+}
+
+/** @param {Omit<AlternativeNames, 'others'>} names @returns {Buffer[]} the extension; empty without names @throws {PkiLoadError} */
 export function writeAlternativeNames({ dns, email, ip }) {
   const encoded = [
-    ...dns.map((name) => implicit(NUMBER.dns, Buffer.from(name, 'latin1'))),
-    ...email.map((address) => implicit(NUMBER.email, Buffer.from(address, 'latin1'))),
+    ...dns.map((name) => implicit(NUMBER.dns, ascii(name))),
+    ...email.map((address) => implicit(NUMBER.email, ascii(address))),
     ...ip.map((bytes) => implicit(NUMBER.ip, bytes)),
   ];
   return encoded.length === 0 ? [] : [extension(OID.subjectAltName, sequence(...encoded))];

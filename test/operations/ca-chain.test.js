@@ -29,6 +29,32 @@ const twins = Array.from(
   () => new TestCa({ ca: twin }).issue('Twin', { ...CA, again: twin }).pem,
 );
 
+const limited = (/** @type {string} */ length) => ({
+  extensions: [extension('2.5.29.19', true, bytesOf(`3006 0101ff 0201${length}`))],
+});
+/**
+ * An issuer, below a self-issued certificate if `isRolledOver`, and its CAs by their pathLenConstraints, from the top.
+ * @param {string[]} lengths @param {boolean} [isRolledOver] @returns {[string, string]} issuer and body
+ */
+function chainOf(lengths, isRolledOver = false) {
+  let above = root;
+  const pems = [top];
+  for (const [i, length] of lengths.entries()) {
+    const next = above.issue(`Level ${i}`, limited(length));
+    above = new TestCa({ ca: next });
+    pems.unshift(next.pem);
+  }
+  if (isRolledOver) {
+    const keyIds = [extension('2.5.29.14', false, bytesOf('040101'))];
+    keyIds.push(extension('2.5.29.35', false, bytesOf('3003 800102'))); // of the old key
+    const next = above.issue(above.ca.name, { extensions: [EXTENSIONS.ca, ...keyIds] });
+    above = new TestCa({ ca: next });
+    pems.unshift(next.pem);
+  }
+  const { pem } = above.issue('Issuing', limited('00'));
+  return [pem, pem + pems.join('')];
+}
+
 /** @type {[string, string, string, string][]} what, issuer, body, outcome */
 const ROWS = [
   ['three certificates, up to the root', issuer, issuer + up + top, 'chain'],
@@ -55,6 +81,10 @@ const ROWS = [
   ['a critical extension', ...below(EXTENSIONS.ca, critical), 'unknown_critical_extension'],
   ['101 certificates', issuer, issuer.repeat(101), 'chain_too_long'],
   ['14 certificates of one name and key', twins[0], twins.join(''), 'chain_too_long'],
+  ['path lengths that suffice', ...chainOf(['02', '01']), 'chain'],
+  ['a CA that allows no other CA', ...chainOf(['00']), 'path_too_long'],
+  ['one that allows no second CA', ...chainOf(['01', '01']), 'path_too_long'],
+  ['a self-issued certificate, which does not count', ...chainOf(['01'], true), 'chain'],
   ['an expired certificate', past, past + top, 'not_valid_now'],
 ];
 

@@ -105,6 +105,8 @@ test('token-lookup: the token that was sent, with its policies', () => {
 });
 
 test('health: by status and by body', () => {
+  /** @type {(...cells: Row) => Row} */
+  const row = (...cells) => cells;
   const active = { initialized: true, sealed: false, version: '1.21.1' };
   const other = { ...active, sealed: true };
   const standby = { ...active, standby: true };
@@ -114,6 +116,15 @@ test('health: by status and by body', () => {
     ['200, but sealed', 200, other, 'status_mismatch'],
     ['200, but something else', 200, {}, 'status_mismatch'],
     ['200, but a standby', 200, standby, 'status_mismatch'],
+    ...['true', 1, null, [], {}].flatMap((value) =>
+      ['standby', 'performance_standby'].map((key) =>
+        row(`200, but ${key} is ${value}`, 200, { ...active, [key]: value }, 'status_mismatch'),
+      ),
+    ),
+    ['200, but a performance standby', 200, { ...active, performance_standby: true }, 'status_mismatch'],
+    ['200, but a secondary', 200, { ...active, replication_dr_mode: 'secondary' }, 'status_mismatch'],
+    ['200, but no text', 200, { ...active, replication_dr_mode: ['secondary'] }, 'status_mismatch'],
+    ['a primary', 200, { ...active, standby: false, replication_dr_mode: 'primary' }, 'active'],
     ['standby', 429, standby, 'standby'],
     ['disaster recovery', 472, { ...active, replication_dr_mode: 'secondary' }, 'standby'],
     ['performance standby', 473, { ...active, performance_standby: true }, 'standby'],

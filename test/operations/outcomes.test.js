@@ -24,6 +24,14 @@ test('every status outside 2xx maps to a declared outcome that is neither a succ
   }
 });
 
+test('errors are absent, null or an empty array; any other value counts as an error', () => {
+  const classify = createJsonClassifier('good', () => null);
+  const outcomeOf = (/** @type {string} */ errors) => classify(200, Buffer.from(`{${errors}}`), 0).outcome;
+  for (const none of ['', '"errors": null', '"errors": []']) assert.equal(outcomeOf(none), 'good', none);
+  for (const some of ['["x"]', '[null]', '{"length": 0}', '{}', '""', '"x"', '0', 'false', 'true'])
+    assert.equal(outcomeOf(`"errors": ${some}`), 'error_body', some);
+});
+
 test('a response cannot break the conversion of its values to a number or text', () => {
   const classify = createJsonClassifier('good', ({ data }) => (data.time > 0 ? null : `not ${data.time}`));
   for (const key of ['valueOf', 'toString', '\\u0074oString']) {

@@ -21,11 +21,17 @@ const ROWS = [
   ['the response of older versions of Vault, without a state', { data: { revocation_time: 1 } }, 'revoked'],
   ['no data', {}, 'not_revoked'],
   ['an expired certificate', { data: null, warnings: ['expired'] }, 'not_revoked'],
+  ...[1e300, 1e11, 1.5, '1795388892', true].map(
+    (time) =>
+      /** @type {(typeof ROWS)[number]} */
+      ([`the time ${time}`, { data: { ...RIGHT, revocation_time: time } }, 'not_revoked']),
+  ),
   ['a time of zero', { data: { ...RIGHT, revocation_time: 0 } }, 'not_revoked'],
   ['another state', { data: { ...RIGHT, state: 'pending' } }, 'not_revoked'],
   ['an error in 200', { errors: ['x'], data: RIGHT }, 'error_body'],
   ['HTML', '<html>', 'not_json'],
   ['nothing', '', 'not_json'],
+  ['an infinite time', '{"data":{"revocation_time":1e999}}', 'not_revoked'],
 ];
 const fixture = {
   path: '/v1/pki_int/revoke',

@@ -3,6 +3,7 @@ import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { secretValue } from '../../src/operations/request-parts.js';
 import { bytesOf, isSignature, transit as operation } from '../../src/operations/transit.js';
+import { encodePem } from '../../src/pki/text.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
 /** @import { Row } from './calls-support.js' */
@@ -121,9 +122,9 @@ describe('signatures', () => {
   const data = Buffer.from('text');
   const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_MAX_SIGN };
   for (const [type, pair, more, others] of /** @type {const} */ ([
-    ['ecdsa-p256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {}, ['ed25519', 'rsa-2048']],
-    ['ecdsa-p384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), {}, ['rsa-2048']],
-    ['ecdsa-p521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}, ['rsa-2048']],
+    ['ecdsa-p256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), {}, ['ed25519', 'ecdsa-p384']],
+    ['ecdsa-p384', generateKeyPairSync('ec', { namedCurve: 'P-384' }), {}, ['rsa-2048', 'ecdsa-p256']],
+    ['ecdsa-p521', generateKeyPairSync('ec', { namedCurve: 'P-521' }), {}, ['rsa-2048', 'ecdsa-p384']],
     ['rsa-2048', generateKeyPairSync('rsa', { modulusLength: 2048 }), pss, ['rsa-3072', 'ed25519']],
   ])) {
     test(`${type}: valid ones verify, others do not`, () => {
@@ -146,6 +147,18 @@ describe('signatures', () => {
     assert.equal(isSignature(data, right, pem, 'rsa-1024'), true);
     assert.equal(isSignature(data, right.subarray(1), pem, 'rsa-1024'), false);
   });
+  test('a key on a curve that Vault does not use, or at infinity, verifies nothing', () => {
+    for (const namedCurve of ['secp112r1', 'secp256k1']) {
+      const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
+      const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));
+      const right = sign('sha256', data, privateKey);
+      for (const type of ['ecdsa-p256', 'ecdsa-p521', 'ecdsa-'])
+        assert.equal(isSignature(data, right, pem, type), false);
+    }
+    const infinite = '3019301306072a8648ce3d020106082a8648ce3d03010703020000';
+    const pem = encodePem('PUBLIC KEY', Buffer.from(infinite, 'hex'));
+    assert.equal(isSignature(data, Buffer.alloc(70), pem, 'ecdsa-p256'), false);
+  });
   test('an invalid public key makes every signature bad', () => {
     assert.equal(isSignature(data, Buffer.alloc(64), 'undefined', 'ed25519'), false);
     assert.equal(isSignature(data, Buffer.alloc(64), '-----BEGIN PUBLIC KEY-----', 'rsa-2048'), false);
@@ -160,6 +173,8 @@ test("Vault's text formats", () => {
     'vault:v:aGk=',
     'aGk=',
     'vault:v1:a k=',
+    'vault:v1:aGk',
+    `vault:v1:${'A'.repeat(49)}`,
     5,
     undefined,
     null,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -121,15 +121,49 @@ const subjectOf = (/** @type {Buffer[]} */ ...parts) => ({
 const DAMAGED = {
   '2.5.29.14': ['0500', '0402 0101 0500'],
   '2.5.29.15': ['7a7a7a', '0300', '03020804'],
-  '2.5.29.17': ['3000'],
+  '2.5.29.17': [
+    ...['3000', '3003 8201ff', '3003 8101ff', '3003 8601ff', '3002 0500', '3003 a00100', '3004 a4020500'],
+    ...['3003 880180', '3003 890161'],
+  ],
+  '2.5.29.18': ['3000', '3003 8201ff'],
   '2.5.29.19': ['7a7a', '3006 020100 0101ff', '3000 3003 0101ff'],
-  '2.5.29.31': ['67617262616765'],
-  '2.5.29.35': ['0500', '3002 0500'],
+  '2.5.29.30': ['3000', '3002 a000', '3007 a005 3003 8201ff', '3009 a007 3005 820161 0500'],
+  '2.5.29.31': [
+    ...['67617262616765', '3000', '3003 020101', '3004 3002 a000', '3006 3004 a002 0500'],
+    '3005 3003 810108',
+  ],
+  '2.5.29.32': ['3000', '3002 0500', '3002 3000', '3007 3005 060161 3000'],
+  '2.5.29.33': ['3002 3000', '3005 3003 060161'],
+  '2.5.29.35': ['0500', '3002 0500', '3003 a10161', '3002 8200', '3005 820101 0500'],
+  '2.5.29.36': ['3000', '3002 8000', '3003 820101'],
   '2.5.29.37': ['3000', '3003 020101'],
-  '1.3.6.1.5.5.7.1.1': ['0500'],
+  '2.5.29.46': ['3003 020101'],
+  '1.3.6.1.5.5.7.1.1': ['0500', '3002 3000', '3005 3003 060161', '3007 3005 060161 0500'],
 };
 const AKI = '2.5.29.35';
 const keyId = createHash('sha1').update(ca.ca.spki).digest('hex');
+const id = oid('1.2.3');
+const uri = text(0x86, 'http://a/');
+const directoryName = der(0xa4, ca.subject);
+const point = der(0x30, der(0xa0, der(0xa0, uri)), der(0x81, bytesOf('0640')), der(0xa2, directoryName));
+const relative = der(0x30, der(0xa0, der(0xa1, der(0x30, id, bytesOf('0500')))));
+const subtree = der(0x30, text(0x82, 'a'), der(0x80, bytesOf('00')), der(0x81, bytesOf('05')));
+/** By OID: values of every form that RFC 5280 defines. */
+const PROPER = {
+  '2.5.29.18': der(
+    ...[0x30, der(0xa0, id, der(0xa0, bytesOf('0500'))), text(0x81, 'a@b'), text(0x82, 'a'), der(0xa3)],
+    ...[directoryName, der(0xa5), uri, der(0x87, bytesOf('0a000001')), der(0x88, bytesOf('2a03'))],
+  ),
+  '2.5.29.30': der(0x30, der(0xa0, subtree), der(0xa1, subtree, der(0x30, uri))),
+  '2.5.29.31': der(0x30, point, relative, der(0x30)),
+  '2.5.29.32': der(0x30, der(0x30, id), der(0x30, id, der(0x30, der(0x30, id, text(0x16, 'a'))))),
+  '2.5.29.33': der(0x30, der(0x30, id, id)),
+  [AKI]: der(0x30, der(0x80, bytesOf(keyId)), der(0xa1, uri, directoryName), der(0x82, ca.ca.serial)),
+  '2.5.29.36': der(0x30, der(0x81, bytesOf('00'))),
+  '2.5.29.46': der(0x30, point),
+  '2.5.29.54': bytesOf('020100'),
+  '1.3.6.1.5.5.7.1.1': der(0x30, der(0x30, id, uri), der(0x30, id, directoryName)),
+};
 /** @param {string} id @param {string} hex */
 const extended = (id, hex) => ({
   ...of(
@@ -137,6 +171,15 @@ const extended = (id, hex) => ({
   ),
   ...only,
 });
+/** @param {Buffer} was part of the leaf @param {Buffer} is in its place @param {string} [serialNumber] */
+const resigned = (was, is, serialNumber = serialHex(leaf.serial)) => ({
+  certificatePem: toPem(signed(ca.ca, withPart(fields.signed.data, was, is))),
+  serialNumber,
+});
+const numbered = (/** @type {string} */ hex) =>
+  resigned(der(0x02, leaf.serial), der(0x02, bytesOf(hex)), serialHex(bytesOf(hex)));
+const unique = (/** @type {string} */ hex) =>
+  resigned(ALT_NAMES_LIST, Buffer.concat([bytesOf(hex), ALT_NAMES_LIST]));
 /** @type {[string, string | null, Partial<typeof RIGHT>][]} */
 const ROWS = [
   ['the requested certificate', null, {}],
@@ -178,6 +221,15 @@ const ROWS = [
   ['a certificate of another CA', 'wrong_issuer', of(stranger.issue(CN))],
   ['the key identifier of the CA', null, extended(AKI, `3016 8014 ${keyId}`)],
   ['the key identifier of another CA', 'wrong_issuer', extended(AKI, `3016 8014 ${'00'.repeat(20)}`)],
+  ['the serial number of another CA', 'wrong_issuer', extended(AKI, '3006 8204 01020304')],
+  [
+    "another CA as the CA's issuer",
+    'wrong_issuer',
+    extended(AKI, der(0x30, der(0xa1, uri, der(0xa4, nameOf('Other')))).toString('hex')),
+  ],
+  ...Object.entries(PROPER).map(([oid, value]) =>
+    row(`a well-formed ${oid}`, null, extended(oid, value.toString('hex'))),
+  ),
   ['a CA of the same name and another key', 'bad_signature', { issuingCaPem: ecCa.ca.pem }],
   ['a damaged signature', 'bad_signature', { certificatePem: toPem(damaged) }],
   ['an unknown algorithm', 'unsupported_signature_algorithm', { certificatePem: unsupported }],
@@ -248,7 +300,7 @@ const ROWS = [
   ['a commonName that is not a host name', null, named(text(0x82, CN), { altNames: [CN] })],
   [
     'a soft hyphen in a name, which IDNA would remove',
-    'wrong_sans',
+    'certificate_unreadable',
     named(text(0x82, `h\xads${CN.slice(1)}`), { altNames: [`hs${CN.slice(1)}`] }),
   ],
   ['a name that was not requested', 'extra_sans', named(text(0x82, CN))],
@@ -266,7 +318,17 @@ const ROWS = [
   ...Object.entries(DAMAGED).flatMap(([id, values]) =>
     values.map((hex) => row(`${id} is ${hex}`, 'certificate_unreadable', extended(id, hex))),
   ),
-  ['a key identifier without that of the CA', null, extended(AKI, '3006 8204 01020304')],
+  ['a unique identifier of 9 unused bits', 'certificate_unreadable', unique('81020900')],
+  ['a unique identifier of 6 bits', null, unique('81020240')],
+  ...[...['00', 'ff', '80'], `40${'00'.repeat(20)}`, `00ff${'00'.repeat(19)}`].map((hex) =>
+    row(`the serial number ${hex}`, 'serial_out_of_range', numbered(hex)),
+  ),
+  ...['01', `40${'00'.repeat(19)}`].map((hex) => row(`the serial number ${hex}`, null, numbered(hex))),
+  [
+    'an end before the beginning',
+    'certificate_expired',
+    { ...of(ca.issue(CN, { extensions: [ALT_NAMES], inDays: 1 / 86_400, days: 0 })) },
+  ],
   [
     'a serial number in an array',
     'serial_mismatch',
@@ -350,6 +412,18 @@ for (const key of KEY_KINDS) {
   });
 }
 
+test('an RSA-PSS key with another private exponent or coefficient does not match', () => {
+  const { privateKey, publicKey } = makeKeys('rsa-pss');
+  const spki = publicKey.export({ format: 'der', type: 'spki' });
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' });
+  for (const place of [400, pkcs8.length - 3]) {
+    const wrong = Buffer.from(pkcs8);
+    wrong[place] ^= 1;
+    assert.equal(checkPrivateKey(encodePem('PRIVATE KEY', pkcs8), spki), null);
+    assert.equal(checkPrivateKey(encodePem('PRIVATE KEY', wrong), spki), 'key_mismatch');
+  }
+});
+
 test('an RSA key with a borrowed modulus, or correct modulo only one prime, does not match', () => {
   const [mine, other] = [makeKeys('rsa'), makeKeys('rsa')];
   const spki = mine.publicKey.export({ format: 'der', type: 'spki' });
@@ -357,11 +431,16 @@ test('an RSA key with a borrowed modulus, or correct modulo only one prime, does
     const reader = new DerReader(key.export({ format: 'der', type: 'pkcs1' })).enter(TAG.sequence);
     return Array.from({ length: 9 }, () => reader.readInteger());
   };
-  const result = (/** @type {Buffer[]} */ list) => {
+  const result = (/** @type {Buffer[]} */ list, certified = spki) => {
     const key = der(0x30, ...list.map((field) => der(0x02, field)));
-    return checkPrivateKey(encodePem('RSA PRIVATE KEY', key), spki);
+    return checkPrivateKey(encodePem('RSA PRIVATE KEY', key), certified);
   };
   const right = fieldsOf(mine.privateKey);
+  const [modulus, one] = [der(0x02, right[1]), bytesOf('01')];
+  const rsa = der(0x30, oid('1.2.840.113549.1.1.1'), bytesOf('0500'));
+  const publicOne = der(0x30, rsa, der(0x03, bytesOf('00'), der(0x30, modulus, der(0x02, one))));
+  const exponentOne = [2, 3, 6, 7].reduce((list, i) => list.with(i, one), right);
+  assert.equal(result(exponentOne, publicOne), 'key_mismatch');
   assert.equal(result(right), null);
   assert.equal(result(fieldsOf(other.privateKey).with(1, right[1])), 'key_mismatch');
   assert.equal(result(right.with(0, bytesOf('01'))), 'key_mismatch');
@@ -420,7 +499,18 @@ test('a key under another label, with another algorithm or public key, or with m
   const curve = der(0xa0, oid('1.2.840.10045.3.1.7'));
   const otherPoint = der(0xa1, der(0x03, bytesOf('00'), parsePoint(spkiOf(other.publicKey))));
   const { d } = seed.privateKey.export({ format: 'jwk' });
-  const x25519 = pkcs8(der(0x30, oid('1.3.101.110')), der(0x04, Buffer.from(String(d), 'base64url')));
+  const seedBytes = Buffer.from(String(d), 'base64url');
+  const x25519 = pkcs8(der(0x30, oid('1.3.101.110')), der(0x04, seedBytes));
+  const seedNull = der(0x30, oid('1.3.101.112'), bytesOf('0500'));
+  const withAlgorithm = (/** @type {KeyObject} */ publicKey, /** @type {Buffer} */ algorithm) =>
+    der(0x30, algorithm, spkiOf(publicKey).subarray(-35));
+  const withPublic = (/** @type {KeyObject} */ publicKey) => {
+    const bits = der(0x81, bytesOf('00'), parsePoint(spkiOf(publicKey)));
+    const inner = der(0x04, key());
+    return encodePem('PRIVATE KEY', der(0x30, bytesOf('020101'), ec('1.2.840.10045.3.1.7'), inner, bits));
+  };
+  /** @type {(result: string | null, pem: string, spki: Buffer) => [string | null, string, Buffer]} */
+  const row3 = (result, pem, spki) => [result, pem, spki];
   /** @type {[string | null, string, Buffer][]} */
   const rows = [
     [null, pkcs8(ec('1.2.840.10045.3.1.7'), sec1), spkiOf(mine.publicKey)],
@@ -435,6 +525,21 @@ test('a key under another label, with another algorithm or public key, or with m
     ],
     ['key_mismatch', encodePem('EC PRIVATE KEY', key(curve, otherPoint)), spkiOf(mine.publicKey)],
     ['key_mismatch', x25519, spkiOf(seed.publicKey)],
+    ['private_key_unreadable', x25519, der(0x30, der(0x30, oid('1.3.101.110')), der(0x03, bytesOf('00')))],
+    ['key_mismatch', encodePem('EC PRIVATE KEY', key()), spkiOf(mine.publicKey)],
+    [null, pkcs8(ec('1.2.840.10045.3.1.7'), key()), spkiOf(mine.publicKey)],
+    [null, withPublic(mine.publicKey), spkiOf(mine.publicKey)],
+    ['key_mismatch', withPublic(other.publicKey), spkiOf(mine.publicKey)],
+    [
+      'private_key_unreadable',
+      pkcs8(seedNull, der(0x04, seedBytes)),
+      withAlgorithm(seed.publicKey, seedNull),
+    ],
+    ...['secp256k1', 'brainpoolP256r1'].map((namedCurve) => {
+      const unusual = generateKeyPairSync('ec', { namedCurve });
+      const pem = unusual.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+      return row3('private_key_unreadable', pem, spkiOf(unusual.publicKey));
+    }),
   ];
   for (const [result, pem, spki] of rows) assert.equal(checkPrivateKey(pem, spki), result);
 });

@@ -58,6 +58,14 @@ for (const keyType of types.filter((type) => !/3072|4096/.test(type))) {
   });
 }
 
+test('a name that is not ASCII is refused: latin1 would turn it into another', async () => {
+  for (const name of ['Ł@example.com', 'ü@example.com', 'Ł%.example', 'a\n@example.com'])
+    await assert.rejects(createCsr({ keyType: 'ec-256', altNames: ['a.example', name] }), {
+      code: 'bad_name',
+      message: /^An alternative name is ".*", which is not ASCII/,
+    });
+});
+
 test('a CSR without names has neither commonName nor alternative names, and is readable', async () => {
   const { pem } = await createCsr({ keyType: 'ec-256' });
   assert.equal(read(pem).commonName, '');

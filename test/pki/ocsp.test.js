@@ -164,6 +164,7 @@ const ROWS = [
     of({ certId: idWith(der(0x30, oid('1.3.14.3.2.27'))) }),
   ],
   ['nextUpdate past by the skew', 'good', of({ thisUpdate: LATE - DAY, nextUpdate: LATE })],
+  ['nextUpdate before thisUpdate', 'expired', of({ thisUpdate: LATE + 1000, nextUpdate: LATE })],
   ['nextUpdate past by more', 'expired', of({ thisUpdate: LATE - DAY, nextUpdate: LATE - 1000 })],
   ['no nextUpdate, a day later', 'good', of({ thisUpdate: LATE - DAY })],
   ['no nextUpdate, more than a day later', 'too_old', of({ thisUpdate: LATE - DAY - 1000 })],

@@ -5,6 +5,8 @@ import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { redactToken } from '../../src/common/sanitize.js';
 import { createDevServer } from '../../src/dev/server.js';
+import { ocsp } from '../../src/operations/ocsp.js';
+import { findSubjects } from '../../src/operations/ocsp-prepare.js';
 import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
 import { revoke } from '../../src/operations/revoke.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
@@ -331,6 +333,33 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
+  test('ocsp --about: an issuer that changes while its certificates are issued ends the run', async () => {
+    const client = fakeClient(answersOf(), { status: 200, json: health });
+    const pools = [new TestCa(), new TestCa()].map((pki) => {
+      const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
+      return { serial_number: serialHex(leaf.serial), certificate: leaf.pem, issuing_ca: pki.ca.pem };
+    });
+    const find = (/** @type {object[]} */ responses) => {
+      const write = async (/** @type {string} */ path) =>
+        path === 'pki/issue/r' ? { data: responses.shift() } : client.write(path);
+      const plan = planOf(ocsp, { role: 'r', cn: 'a.b.test', about: ['good=1'], pool: 3, requests: 3 });
+      return findSubjects(
+        /** @type {any} */ ({
+          plan: { ...plan, target: { ...plan.target, mount: 'pki' } },
+          client: { ...client, write },
+          signal: new AbortController().signal,
+          ...{ keepAlive() {}, warn() {}, notice() {}, progress() {} },
+        }),
+      );
+    };
+    const [one, other] = pools;
+    assert.equal((await find([one, one, one])).good.length, 3);
+    await assert.rejects(find([one, one, other]), {
+      ...{ code: 'several_issuers', exitCode: 2 },
+      message: /^The issuer of pki changed while/,
+    });
+  });
+
   test('a pool of certificates keeps only the strings that it needs, and rejects long ones', async () => {
     const pki = new TestCa();
     const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
@@ -354,15 +383,10 @@ describe('any response to the preflight gives a verdict or a refusal with a code
       return issueBefore(context, { ...pool, usesInRun: false, neededMs: 1000 });
     };
     const lengthsOf = async (/** @type {boolean} */ mustStore) =>
-      (await issueAll({}, mustStore)).issued.map((one) =>
-        [one.certificate, one.issuingCa].map((pem) => pem !== ''),
-      );
-    const [both, none] = [
-      [true, true],
-      [false, false],
-    ];
-    assert.deepEqual(await lengthsOf(true), [both, none, none]);
-    assert.deepEqual(await lengthsOf(false), [both, [true, false], [true, false]]);
+      (await issueAll({}, mustStore)).issued.map((one) => one.certificate !== '');
+    assert.deepEqual(await lengthsOf(true), [true, false, false]);
+    assert.deepEqual(await lengthsOf(false), [true, true, true]);
+    assert.deepEqual([...(await issueAll({})).issuers], [pki.ca.pem]);
     for (const name of Object.keys(issued))
       await assert.rejects(issueAll({ [name]: 'x'.repeat(1_000_000) }), { code: 'not_issued' });
     const bad = {
