@@ -73,7 +73,7 @@ async function follow(
         return { data: { ...issued, ...issuedAs }, auth: null, warnings: [] };
       }
       assert.equal(path, 'pki_int/revoke');
-      assert.equal(data.serial_number, issued.serial_number);
+      assert.equal(data.serial_number, issuedAs.serial_number ?? issued.serial_number);
       sentMs = time.now();
       if (stopAt !== undefined) time.setTimer(() => stop.abort(), stopAt);
       await wait(revokeMs);
@@ -252,6 +252,7 @@ const NOT_ISSUED = [
   ['truncated response', { issueFails: 'truncated' }, 'truncated', 'unknown'],
   ['response without a serial number', { issuedAs: { serial_number: undefined } }, 'not_issued', 'unknown'],
   ['serial number of 8 MB', { issuedAs: { serial_number: 'a:'.repeat(4e6) } }, 'not_issued', 'unknown'],
+  ['another serial number', { issuedAs: { serial_number: 'aa:bb' } }, 'serial_mismatch', 'revoked'],
   ['response without a certificate', { issuedAs: { certificate: 'none' } }, 'no_certificate', 'revoked'],
   ['response without the issuer', { issuedAs: { issuing_ca: '' } }, 'certificate_file_empty', 'revoked'],
   ['no query can be built', { aboutFails: new TypeError('x') }, 'certificate_unreadable', 'revoked'],
