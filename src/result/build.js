@@ -1,6 +1,6 @@
 /** Merged tallies -> the block of totals, rates, latencies and outcomes of a run, a stage or an operation. */
 import { meanOf, sumHistograms } from '../common/histogram.js';
-import { sumArrays, sumRecords, total } from '../common/sums.js';
+import { maxOf, sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
 import { rateBar } from '../verdict/bars.js';
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
@@ -152,7 +152,10 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {number} ms
  */
 export function rateWindowMs(operations, { model, windowMs, interrupted, carriedOver = 0 }) {
-  const lastSuccess = Math.max(0, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const lastSuccess = maxOf(
+    operations.map((one) => one.lastSuccessMs),
+    0,
+  );
   const hasBacklog = sumOf(operations, 'neverSentDue') > 0;
   if (lastSuccess <= windowMs || interrupted || hasBacklog) return Math.max(windowMs, lastSuccess);
   const after = sumOf(operations, 'successesAfter');

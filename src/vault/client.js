@@ -1,10 +1,11 @@
 /** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, quote, targetError, usageError } from '../common/errors.js';
 import { isRecord, parseJson } from '../common/json.js';
+import { withoutSecrets } from '../common/sanitize.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
-import { redact, withoutSecrets } from './redact.js';
+import { redact } from './redact.js';
 /** @import { Tls } from '../http/tls.js' */
 /** @import { TargetPlan } from './environment.js' */
 
