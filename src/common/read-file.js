@@ -7,17 +7,19 @@ import { removeSignalHandlers } from './stop.js';
 const { O_NOCTTY = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 const [CHUNK_BYTES, PAUSE_MS, NO_WRITER_MS, SILENCE_MS] = [64 * 1024, 10, 1000, 30_000];
 
-/** File systems with the kernel's own files, such as the environment of a process, by f_type of statfs(2) (linux/magic.h). */
-const KERNEL = {
-  ...{ proc: 0x9fa0, sysfs: 0x62656572, securityfs: 0x73636673, debugfs: 0x64626720, tracefs: 0x74726163 },
-  ...{ cgroup: 0x27e0eb, cgroup2: 0x63677270, configfs: 0x62656570, bpf: 0xcafe4a11, pstore: 0x6165676c },
-  ...{ efivarfs: 0xde5e81e4, selinux: 0xf97cff8c, smackfs: 0x43415d53 },
-};
+/**
+ * File systems with the kernel's own files, such as the environment of a process, by f_type of statfs(2): proc, sysfs, securityfs,
+ * debugfs, tracefs, cgroup, cgroup2, configfs, bpf, pstore, efivarfs, selinuxfs, smackfs (linux/magic.h).
+ */
+const KERNEL = [
+  ...[0x9fa0, 0x62656572, 0x73636673, 0x64626720, 0x74726163, 0x27e0eb, 0x63677270],
+  ...[0x62656570, 0xcafe4a11, 0x6165676c, 0xde5e81e4, 0xf97cff8c, 0x43415d53],
+];
 
 /** @param {string} path @returns {boolean} false also if this cannot be known */
 function isKernelFile(path) {
   try {
-    return Object.values(KERNEL).includes(fs.statfsSync(path).type >>> 0);
+    return KERNEL.includes(fs.statfsSync(path).type >>> 0);
   } catch {
     return false;
   }
