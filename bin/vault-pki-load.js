@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+// Otherwise Node.js would open its debugger, where every user of this machine could read the token.
+process.on('SIGUSR1', () => {});
 try {
   const { main } = await import('../src/cli/main.js');
   process.exitCode = await main(process.argv.slice(2));

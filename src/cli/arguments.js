@@ -1,5 +1,6 @@
 /** Command-line arguments before and after yargs parses them. */
 import { closest } from '../common/closest.js';
+import { quote } from '../common/errors.js';
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Argv } from 'yargs' */
 
@@ -41,6 +42,8 @@ export function takeSpecialOptions(args, command) {
     if (args[i] === '--') return { rest: [...rest, ...args.slice(i)], taken };
     const [, name, text] = /^--([\w-]+)(?:=(.*))?$/s.exec(args[i]) ?? [];
     const { several = false, type } = command?.options[name] ?? {};
+    // Of several, the last one wins.
+    if (type === 'flag') delete taken[name];
     if (several) {
       const values = text === undefined ? [] : [text];
       while (i + 1 < args.length && !/^-./s.test(args[i + 1])) values.push(args[++i]);
@@ -67,8 +70,9 @@ export function describeMisuse(message, args, { commands, flags }) {
   const isCommand = args.includes(name);
   const nearest = closest(name, isCommand ? commands : flags);
   const suggestion = nearest === null ? '' : ` Did you mean ${isCommand ? '' : '--'}${nearest}?`;
-  if (isCommand) return `Unknown command ${JSON.stringify(name)}.${suggestion}`;
-  return `Unknown option ${name.length === 1 ? '-' : '--'}${name}.${suggestion}`;
+  if (isCommand) return `Unknown command ${quote(name)}.${suggestion}`;
+  const hint = name === 'token' ? ' The token comes from VAULT_TOKEN or ~/.vault-token.' : suggestion;
+  return `Unknown option ${name.length === 1 ? '-' : '--'}${name}.${hint}`;
 }
 
 /** Every value is text: options.js converts and checks it. @param {Argv} parser @param {string} name @param {Command} command */

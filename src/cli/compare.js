@@ -1,7 +1,7 @@
 /** `compare`: compares groups of saved runs. */
 import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { inGroup, option, readOne, readOptions } from '../common/options.js';
-import { withoutSecrets } from '../vault/redact.js';
+import { withoutSecrets } from '../common/sanitize.js';
 import { nameGroups, runsIn } from './input-files.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith } from './process.js';

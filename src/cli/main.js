@@ -1,10 +1,10 @@
 /** The command line: selects the command, parses its options and runs it. Each command's file is loaded on demand. */
 import yargs from 'yargs';
 import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { redactToken } from '../common/sanitize.js';
+import { redactToken, withoutSecrets } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
-import { redact, withoutSecrets } from '../vault/redact.js';
+import { redact } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
 import { declareCommand, describeMisuse, normaliseArguments, takeSpecialOptions } from './arguments.js';
 import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js';
@@ -50,8 +50,6 @@ export async function main(args) {
   for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) redactToken(process.env[name] ?? '');
   handleOutputErrors(process);
   closeLostTerminals(process);
-  // Otherwise Node.js would open its debugger, where every user of this machine could read the token.
-  process.on('SIGUSR1', () => {});
   process.once('uncaughtException', (error) => {
     reportError(error);
     process.exit(EXIT.usage);

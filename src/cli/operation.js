@@ -60,7 +60,7 @@ async function execute(operation, given, line) {
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const specs = Object.entries({ ...operation.options, ...commonOptions });
   const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
-  refuseOverwrite(settings.out, files.map(String));
+  refuseOverwrite(settings.out, [...files.map(String), ...otherFiles([plan], settings)]);
   const context = { token: environment.token, settings, interrupt: onInterrupt(process) };
   try {
     if (settings.search) {
@@ -109,6 +109,12 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     summary: githubSummary ? summaryFile() : null,
     metrics: metrics && (await import('../live/metrics-server.js')).parseListenAddress(metrics),
   };
+}
+
+/** @param {readonly Pick<Plan, 'target'>[]} plans @param {Pick<RunSettings, 'summary'>} settings @returns {string[]} files that variables may name */
+export function otherFiles(plans, { summary }) {
+  const tls = plans.flatMap(({ target: { tls } }) => [tls.caCert, tls.clientCert, tls.clientKey]);
+  return [...new Set([...tls, summary])].filter((path) => path !== null);
 }
 
 /** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */

@@ -83,18 +83,18 @@ function checkFile(path, name) {
 }
 
 /**
- * @param {readonly string[]} outputs paths of `--out`
+ * @param {Iterable<string>} outputs paths
  * @param {readonly string[]} inputs paths of other files, which a command reads or keeps; `-` is standard input
- * @throws {PkiLoadError} code `out_is_input`, if an output is one of these, perhaps by another path
+ * @param {string} [flag] of the outputs @throws {PkiLoadError} code `out_is_input`, if an output is one of these, perhaps by another path
  */
-export function refuseOverwrite(outputs, inputs) {
+export function refuseOverwrite(outputs, inputs, flag = '--out') {
   const read = new Map(inputs.map((input) => [realFile(input === '-' ? '/dev/stdin' : input), input]));
   for (const path of outputs) {
     const file = realFile(path);
     const input = file === null ? undefined : read.get(file);
     if (input === undefined) continue;
     const why = input === path ? 'also an input or --keep file of this command' : `the same file as ${input}`;
-    const message = `--out ${path} is ${why}, and would be overwritten.`;
+    const message = `${flag} ${path} is ${why}, and would be overwritten.`;
     throw usageError('out_is_input', message, 'Write to another file.');
   }
 }
@@ -174,10 +174,11 @@ export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
   const descriptor = await retry('ENXIO', timeoutMs, () => {
     // Throws for a link that another user created, now or while this waits. A link of one's own, such as /dev/stdout, is followed.
-    resolveLinks(path);
+    const place = resolveLinks(path);
     const stats = fs.lstatSync(path);
-    const isOwnLink = stats.isSymbolicLink() && !isPlanted(stats);
-    return fs.openSync(path, isOwnLink ? flags : flags | constants.O_NOFOLLOW);
+    // In /proc, a link to a pipe has no path.
+    const isMagic = stats.isSymbolicLink() && !isPlanted(stats) && !fs.existsSync(place);
+    return isMagic ? fs.openSync(path, flags) : fs.openSync(place, flags | constants.O_NOFOLLOW);
   });
   try {
     if (fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });

@@ -6,12 +6,11 @@ import { closeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { sanitizeText } from '../common/sanitize.js';
+import { removeSignalHandlers, SIGNALS } from '../common/stop.js';
 
 /** @import { Result } from '../result/schema.js' */
 
 /** @typedef {ReturnType<typeof onInterrupt>} Interrupt */
-
-const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
 /** Time limit for clean-up and report after the second Ctrl-C. */
 const DEADLINE_MS = 30_000;
@@ -72,15 +71,11 @@ export function onInterrupt(process) {
   };
 }
 
-/**
- * Writing to an unread pipe or a stopped terminal blocks the signal handlers; without them, a signal ends the process.
- * @param {string} text
- */
+/** Writing to an unread pipe or a stopped terminal blocks this thread. @param {string} text */
 export function printDocument(text) {
-  const handlers = SIGNALS.map((signal) => /** @type {const} */ ([signal, process.listeners(signal)]));
-  for (const [signal] of handlers) process.removeAllListeners(signal);
+  const restoreHandlers = removeSignalHandlers();
   process.stdout.write(text);
-  for (const [signal, listeners] of handlers) for (const listener of listeners) process.on(signal, listener);
+  restoreHandlers();
 }
 
 /** @param {string} text a line for standard error; parts may come from a server or a file */

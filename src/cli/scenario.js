@@ -7,7 +7,7 @@ import { readBytes } from '../common/read-file.js';
 import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
-import { readRunOptions, runOptions, runPlan } from './operation.js';
+import { otherFiles, readRunOptions, runOptions, runPlan } from './operation.js';
 import { refuseOverwrite } from './output.js';
 import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js';
 import { keepV8Quiet } from './quiet-v8.js';
@@ -62,7 +62,10 @@ export const command = {
     const planned = omit(given, { ...scenarioOptions, ...runOptions });
     const steps = await stepsOf(scenario, planned, { ...settings, ...allowed });
     const { paths, act } = await prepare(scenario, steps, settings);
-    refuseOverwrite(paths, [file, ...scenario.files]);
+    const plans = steps.map(({ plan }) => plan);
+    refuseOverwrite(paths, [file, ...scenario.files, ...otherFiles(plans, settings)]);
+    const kept = plans.flatMap(({ mix }) => (mix ?? []).flatMap(({ options }) => options.keep ?? []));
+    refuseOverwrite(new Set(kept), [file, ...otherFiles(plans, settings)], '--keep');
     if (dryRun) {
       process.stdout.write(visibleLines(await describeSteps(scenario, steps, settings)));
       return EXIT.ok;

@@ -1,5 +1,5 @@
 /** Errors for the user: misuse, and refusals *before* the run; refusals *during* the run are outcomes. */
-import { redactTokens } from './sanitize.js';
+import { redactTokens, withoutSecrets } from './sanitize.js';
 
 /** Exit codes of the command line. */
 export const EXIT = Object.freeze({
@@ -36,10 +36,10 @@ export class PkiLoadError extends Error {
    * @param {{remedy?: string, exitCode?: number, cause?: unknown}} [details]
    */
   constructor(code, message, { remedy, exitCode = EXIT.usage, cause } = {}) {
-    super(redactTokens(message), cause === undefined ? undefined : { cause });
+    super(withoutSecrets(message), cause === undefined ? undefined : { cause });
     this.name = 'PkiLoadError';
     this.code = code;
-    this.remedy = remedy && redactTokens(remedy);
+    this.remedy = remedy && withoutSecrets(remedy);
     this.exitCode = exitCode;
   }
 

@@ -2,14 +2,34 @@
 import fs, { constants } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeUnreadable, PkiLoadError, usageError } from './errors.js';
+import { removeSignalHandlers } from './stop.js';
 
 const { O_NOCTTY = 0, O_NONBLOCK = 0, O_RDONLY } = constants;
 const [CHUNK_BYTES, PAUSE_MS, NO_WRITER_MS, SILENCE_MS] = [64 * 1024, 10, 1000, 30_000];
 
-/** File systems with the kernel's own files, such as the environment of this process. */
-const kernelFiles = new Set(
-  ['/proc', '/sys'].flatMap((path) => fs.statSync(path, { throwIfNoEntry: false })?.dev ?? []),
-);
+/**
+ * File systems with the kernel's own files, such as the environment of a process, by f_type of statfs(2): proc, sysfs, securityfs,
+ * debugfs, tracefs, cgroup, cgroup2, configfs, bpf, pstore, efivarfs, selinuxfs, smackfs (linux/magic.h).
+ */
+const KERNEL = [
+  ...[0x9fa0, 0x62656572, 0x73636673, 0x64626720, 0x74726163, 0x27e0eb, 0x63677270],
+  ...[0x62656570, 0xcafe4a11, 0x6165676c, 0xde5e81e4, 0xf97cff8c, 0x43415d53],
+];
+
+/** @param {string} path @returns {boolean} false also if this cannot be known */
+function isKernelFile(path) {
+  try {
+    return KERNEL.includes(fs.statfsSync(path).type >>> 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Files in which a pipe could hold up the setup of a scenario. @type {Set<string>} */
+const notPipes = new Set();
+
+/** From now on, reading this file fails if a pipe has taken its place. @param {string} path */
+export const refusePipe = (path) => void notPipes.add(path);
 
 /** @param {string} name of the file in the error @param {unknown} error */
 export function readError(name, error) {
@@ -23,16 +43,19 @@ export function readError(name, error) {
  */
 export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } = {}) {
   let descriptor = -1;
+  let restoreHandlers = () => {};
   try {
     descriptor = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const stats = fs.fstatSync(descriptor);
-    const isKnown = (stats.isFile() && !kernelFiles.has(stats.dev)) || stats.isDirectory();
-    if (!isKnown && !(mayBePipe && stats.isFIFO()))
+    const isKernel = [`/proc/self/fd/${descriptor}`, path].some(isKernelFile);
+    const isKnown = (stats.isFile() && !isKernel) || stats.isDirectory();
+    if (!isKnown && !(mayBePipe && !notPipes.has(path) && stats.isFIFO()))
       throw usageError(
         'cannot_read',
         `${name} is a device, a pipe, a socket or a kernel file.`,
         'Use a regular file.',
       );
+    if (stats.isFIFO()) restoreHandlers = removeSignalHandlers();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let read = 0, used = 0, waitedMs = 0; ; ) {
       let count = -1;
@@ -48,7 +71,7 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
       if (count <= 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       read += Math.max(count, 0);
       used += Math.max(count, 0);
-      // In total: signals are handled only afterwards.
+      // In total.
       if (count <= 0) waitedMs += PAUSE_MS;
       if (read > maxMiB * 2 ** 20)
         throw usageError('file_too_large', `${name} is larger than ${maxMiB} MiB.`, 'Use a smaller file.');
@@ -66,6 +89,7 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
   } catch (error) {
     throw readError(name, error);
   } finally {
+    restoreHandlers();
     if (descriptor >= 0) fs.closeSync(descriptor);
   }
 }
@@ -77,7 +101,7 @@ export const readBytes = (...args) => Buffer.concat([...readChunks(...args)]);
 export function isSystemFile(path) {
   try {
     const stats = fs.statSync(path);
-    const isOther = !stats.isFile() && !stats.isDirectory();
+    const isOther = (!stats.isFile() && !stats.isDirectory()) || isKernelFile(path);
     return isOther || [resolve(path), fs.realpathSync(path)].some((at) => /^\/(dev|proc|sys)(\/|$)/.test(at));
   } catch {
     return false;

@@ -17,13 +17,23 @@ export function redactToken(token) {
 /** For other threads. */
 export const redactedTokens = () => hidden;
 
-/** @param {string} text @returns {number} where a token begins; -1: nowhere. A short token must be the whole text */
-export const findToken = (text) =>
-  known.has(text) ? 0 : (hidden.map((token) => text.indexOf(token)).find((at) => at >= 0) ?? -1);
+/** @param {string} text @param {boolean} mayBeShort a short token must be the whole text @returns {number} where a token begins; -1: nowhere */
+export const findToken = (text, mayBeShort) =>
+  mayBeShort && known.has(text)
+    ? 0
+    : (hidden.map((token) => text.indexOf(token)).find((at) => at >= 0) ?? -1);
 
 /** @param {string} text */
 export const redactTokens = (text) =>
   hidden.reduce((safe, token) => safe.replaceAll(token, '<redacted>'), text);
+
+/** Vault's and OpenBao's token forms, and the legacy `s.`, `b.`, `r.` ones. */
+const TOKEN = /\b(?:hv[sbr]|[sbr])\.[A-Za-z0-9_-]{20,}/g;
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+
+/** Also tokens not in use, such as one in the wrong variable, and keys. @param {string} text */
+export const withoutSecrets = (text) =>
+  redactTokens(text).replace(PRIVATE_KEY, '<redacted>').replace(TOKEN, '<redacted>');
 
 /**
  * Escapes control characters, line breaks, format characters (bidi controls; not joiners), lone surrogates,
@@ -68,6 +78,9 @@ function mapStrings(value, change, changeKey) {
 /** Keeps tokens in keys, which reports look up; displaying a key redacts them. @param {any} value plain data */
 export const sanitizeData = (value) => mapStrings(value, sanitizeText, escapeText);
 
+/** Not the keys of our schemas, even if a token is such a word. @param {string} key */
+const redactKey = (key) => (/^[a-z_]+$/i.test(key) ? key : redactTokens(key));
+
 /** Characters in a piece of JSON, at least. */
 const PIECE_LENGTH = 32_768;
 
@@ -75,7 +88,7 @@ const PIECE_LENGTH = 32_768;
 export const jsonPieces = (value) => ({
   *[Symbol.iterator]() {
     let piece = '';
-    for (const text of jsonOf(mapStrings(value, redactTokens, (key) => key))) {
+    for (const text of jsonOf(mapStrings(value, redactTokens, redactKey))) {
       piece += escapeInvisible(text);
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;

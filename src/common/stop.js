@@ -2,6 +2,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, PkiLoadError } from './errors.js';
 
+export const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/** Without handlers, a signal ends the process, even while work blocks this thread. @returns {() => void} restores them */
+export function removeSignalHandlers() {
+  const handlers = SIGNALS.map((signal) => /** @type {const} */ ([signal, process.listeners(signal)]));
+  for (const [signal] of handlers) process.removeAllListeners(signal);
+  return () => {
+    for (const [signal, listeners] of handlers)
+      for (const listener of listeners) process.on(signal, listener);
+  };
+}
+
 /** After the first signal: calls in flight, and removals, have this long. */
 export const [LAST_CALLS_MS, REMOVALS_MS] = [5000, 30_000];
 

@@ -5,6 +5,13 @@ export function total(values) {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
+/** As arguments of Math.max, the values of a large file would overflow the call stack. @param {readonly number[]} values @param {number} [least] */
+export const maxOf = (values, least = Number.NEGATIVE_INFINITY) =>
+  values.reduce((most, value) => Math.max(most, value), least);
+
+/** @param {readonly number[]} values */
+export const minOf = (values) => values.reduce((least, value) => Math.min(least, value), Infinity);
+
 /** @param {Record<string, number>[]} records @returns {Record<string, number>} */
 export function sumRecords(records) {
   /** @type {Map<string, number>} */
@@ -15,7 +22,8 @@ export function sumRecords(records) {
 
 /** @param {number[][]} arrays of any lengths */
 export function sumArrays(arrays) {
-  const sum = new Array(Math.max(0, ...arrays.map((array) => array.length))).fill(0);
+  const lengths = arrays.map((array) => array.length);
+  const sum = new Array(maxOf(lengths, 0)).fill(0);
   for (const array of arrays) {
     for (let i = 0; i < array.length; i++) sum[i] += array[i] ?? 0;
   }

@@ -18,8 +18,8 @@ import { readBytes, readError } from '../common/read-file.js';
 export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
   /** @type {Tls} */
   const tls = { rejectUnauthorized: !skipVerify };
-  const ca = caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : [];
-  if (caPath) ca.push(...readFolder(caPath));
+  const own = caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : [];
+  const ca = caPath ? [...own, ...readFolder(caPath)] : own;
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));

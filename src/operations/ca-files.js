@@ -1,5 +1,6 @@
 /** `crl` and `ca-chain`: fetch the revocation list and the CA certificates of a mount, and check them. No token. */
 import { createPublicKey, X509Certificate } from 'node:crypto';
+import { maxOf, minOf } from '../common/sums.js';
 import { formatCount } from '../common/units.js';
 import { allowsUsage, checkTimes, isCa, isNamedIssuer, parseCertificate } from '../pki/certificate-der.js';
 import { CRL_KINDS, parseCrl } from '../pki/crl.js';
@@ -154,8 +155,8 @@ function checkChain(text, issuer) {
   const chain = ders.map((der) => parseCertificate(der));
   return {
     failure: ders[0].equals(issuer.raw) ? findChainFailure(chain) : 'other_issuer',
-    notBefore: Math.max(...chain.map(({ notBefore }) => notBefore)),
-    notAfter: Math.min(...chain.map(({ notAfter }) => notAfter)),
+    notBefore: maxOf(chain.map(({ notBefore }) => notBefore)),
+    notAfter: minOf(chain.map(({ notAfter }) => notAfter)),
   };
 }
 

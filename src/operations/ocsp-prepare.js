@@ -5,7 +5,7 @@ import { targetError, usageError } from '../common/errors.js';
 import { isTime } from '../common/json.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
-import { rejectOnStop } from '../common/stop.js';
+import { interruptedError, rejectOnStop } from '../common/stop.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { foreignTls } from '../http/tls.js';
 import { assertIssued, assertKey, isSignedBy, readCertificates } from '../pki/certificate.js';
@@ -122,7 +122,8 @@ async function readLeaf(context, file) {
   return { serials: [leaf.serial], issuer: chooseIssuer(issuers, leaf, file), example: leaf };
 }
 
-const MAX_SERIALS = 1_000_000;
+/** Lines, and MiB of a file of `issue --keep` with as many. */
+const [MAX_SERIALS, MAX_MIB] = [1_000_000, 4096];
 
 /**
  * @param {PrepareContext} context @param {string} file JSON lines of `issue --keep`, or one serial per line
@@ -138,8 +139,9 @@ async function readSerials(context, file, flag) {
   /** Of the first certificate. @type {Certificate | null} */
   let issuer = null;
   let number = 0;
-  for await (const line of readLines(file, flag)) {
-    number++;
+  for await (const line of readLines(file, flag, context.signal)) {
+    if (++number > MAX_SERIALS)
+      throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} lines.`, 'Split it.');
     if (line === '') continue;
     const place = `${file} line ${number}`;
     const { serial, pem, fields } = parseLine(line, place);
@@ -157,8 +159,7 @@ async function readSerials(context, file, flag) {
       const message = `${place} has a certificate that the issuer of the first certificate did not sign.`;
       throw usageError('wrong_issuer', message, 'Use the certificates of one issuer per run.');
     }
-    if (serials.push(serial) > MAX_SERIALS)
-      throw usageError('too_many_serials', `${file} has more than ${MAX_SERIALS} serials.`, 'Split it.');
+    serials.push(serial);
   }
   if (issuers === null)
     throw usageError('no_serials', `${file} contains no serials.`, 'Create it with issue --keep FILE.');
@@ -168,17 +169,18 @@ async function readSerials(context, file, flag) {
 /** A line of --keep has about 2 kB. */
 const MAX_LINE_CHARACTERS = 64 * 1024;
 
-/** @param {string} file @param {string} flag @returns {AsyncGenerator<string>} trimmed; ends at an overlong line */
-async function* readLines(file, flag) {
+/** @param {string} file @param {string} flag @param {AbortSignal} stop @returns {AsyncGenerator<string>} trimmed; ends at an overlong line */
+async function* readLines(file, flag, stop) {
   const decoder = new StringDecoder();
   let rest = '';
-  for (const chunk of readChunks(file, `${flag} ${file}`)) {
+  for (const chunk of readChunks(file, `${flag} ${file}`, { maxMiB: MAX_MIB })) {
     const lines = (rest + decoder.write(chunk)).split('\n');
     rest = /** @type {string} */ (lines.pop());
     for (const line of lines) yield line.trim();
     if (rest.length > MAX_LINE_CHARACTERS) break;
     // Lets a signal end the run.
     await setImmediate();
+    if (stop.aborted) throw interruptedError();
   }
   yield rest.trim();
 }

@@ -1,7 +1,7 @@
 /** Declarations of the options that every operation has; plan.js reads them. */
 import { badValue } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { withoutSlashes } from '../vault/environment.js';
+import { checkNamespace, withoutSlashes } from '../vault/environment.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,10 @@ export const commonOptions = {
       default: 'pki_int',
       check: checkPath,
     }),
-    namespace: option('text', 'Namespace', { defaultText: 'BAO_NAMESPACE or VAULT_NAMESPACE' }),
+    namespace: option('text', 'Namespace', {
+      defaultText: 'BAO_NAMESPACE or VAULT_NAMESPACE',
+      check: checkNamespace,
+    }),
     'ca-cert': option('file', 'PEM file of the CA that signed the server certificate', {
       defaultText: 'VAULT_CACERT',
     }),

@@ -78,13 +78,18 @@ export function parseRequirement(text) {
 export function withoutContradiction(requirements) {
   const keyOf = (/** @type {R} */ { metric, quantile, series, operation, stage }) =>
     JSON.stringify([metric, quantile, series, operation, stage]);
+  /** The strictest upper limits. @type {Map<string, R>} */
+  const highest = new Map();
+  for (const one of requirements.filter(({ comparator }) => comparator[0] === '<')) {
+    const known = highest.get(keyOf(one));
+    if (known === undefined || one.limit < known.limit) highest.set(keyOf(one), one);
+  }
   for (const low of requirements.filter(({ comparator }) => comparator[0] === '>')) {
+    const high = highest.get(keyOf(low));
     // At the same limit, `<=` and `>=` together require exactly that value.
-    const high = requirements.find(
-      (one) => one.comparator[0] === '<' && one.limit < low.limit && keyOf(one) === keyOf(low),
-    );
-    const message = `${low.text} and ${high?.text} cannot both be met.`;
-    if (high) throw usageError('contradiction', message, 'Leave one of them out.');
+    if (high === undefined || high.limit >= low.limit) continue;
+    const message = `${low.text} and ${high.text} cannot both be met.`;
+    throw usageError('contradiction', message, 'Leave one of them out.');
   }
   return requirements;
 }

@@ -1,5 +1,5 @@
 /** The stages of a plan: their times, levels and planned requests, from the plan alone. */
-import { total } from '../common/sums.js';
+import { maxOf, minOf, total } from '../common/sums.js';
 import { createDueCounter } from './due.js';
 import { createProfile, TOLERANCE_MS } from './schedule.js';
 import { share, shareOf } from './shard-part.js';
@@ -22,7 +22,7 @@ export function stagesOf({ stages }) {
     const startMs = endMs;
     endMs += total(lines.map(({ durationMs }) => durationMs));
     const levels = lines.flatMap(({ from, to }) => [from, to]);
-    return { name, startMs, endMs, level: { least: Math.min(...levels), most: Math.max(...levels) } };
+    return { name, startMs, endMs, level: { least: minOf(levels), most: maxOf(levels) } };
   });
 }
 

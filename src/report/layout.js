@@ -1,7 +1,7 @@
 /** Plain text layout: wrapping, hanging indents, tables. Widths are terminal columns; CJK takes two. */
 import widthOfSlice from 'string-width';
 import { sanitizeText } from '../common/sanitize.js';
-import { total } from '../common/sums.js';
+import { maxOf, total } from '../common/sums.js';
 
 /** Columns of a line. */
 export const WIDTH = 80;
@@ -32,8 +32,8 @@ export function wrap(text, width = WIDTH) {
     }
     if (line !== '') lines.push(line);
     const pieces = cutUp(word, width);
-    lines.push(...pieces.slice(0, -1));
-    line = pieces[pieces.length - 1];
+    line = /** @type {string} */ (pieces.pop());
+    for (const piece of pieces) lines.push(piece);
   }
   return [...lines, line];
 }
@@ -42,14 +42,16 @@ export function wrap(text, width = WIDTH) {
 function cutUp(word, width) {
   const pieces = [''];
   let columns = 0;
-  for (const { segment } of slices(word).flatMap((slice) => [...graphemes.segment(slice)])) {
-    const own = stringWidth(segment);
-    if (columns > 0 && columns + own > width) {
-      pieces.push('');
-      columns = 0;
+  for (const slice of slices(word)) {
+    for (const { segment } of graphemes.segment(slice)) {
+      const own = stringWidth(segment);
+      if (columns > 0 && columns + own > width) {
+        pieces.push('');
+        columns = 0;
+      }
+      pieces[pieces.length - 1] += segment;
+      columns += own;
     }
-    pieces[pieces.length - 1] += segment;
-    columns += own;
   }
   return pieces;
 }
@@ -79,7 +81,7 @@ export function table(rows, { isText = [], decorate = (text) => text, width: who
   const others = columnWidths(cells);
   const room = Math.max(0, whole - widthOf(cells));
   const fitting = cells.map(([first]) => stringWidth(first)).filter((width) => width <= room);
-  const width = Math.max(Math.min(INDENT - 2, room), ...fitting);
+  const width = maxOf(fitting, Math.min(INDENT - 2, room));
   return cells.map(([first, ...figures], row) => {
     const tail = figures.map((cell, i) => {
       const pad = isText[i + 1] ? padEnd : padStart;
@@ -93,9 +95,7 @@ export function table(rows, { isText = [], decorate = (text) => text, width: who
 
 /** @param {string[][]} rows @returns {number[]} of all columns but the first */
 function columnWidths(rows) {
-  return rows[0]
-    .slice(1)
-    .map((_, i) => Math.max(...rows.map((row) => stringWidth(sanitizeText(row[i + 1])))));
+  return rows[0].slice(1).map((_, i) => maxOf(rows.map((row) => stringWidth(sanitizeText(row[i + 1])))));
 }
 
 /** @param {string[][]} rows @returns width of all columns but the first, with the spaces between */

@@ -1,5 +1,6 @@
 /** Report -> GitHub-flavoured Markdown. Text may come from a server, so its HTML, links, mentions and formulas are escaped. */
 import { sanitizeText } from '../common/sanitize.js';
+import { maxOf } from '../common/sums.js';
 import { withoutTitle } from './sections.js';
 import { textChart } from './text-charts.js';
 
@@ -104,8 +105,13 @@ export function escapeMarkdown(text) {
 export function code(text) {
   const plain = sanitizeText(text);
   if (plain.trim() === '') return '';
-  const longest = Math.max(0, ...(plain.match(/`+/g) ?? []).map(({ length }) => length));
-  const fence = '`'.repeat(longest + 1);
+  const fences = plain.match(/`+/g) ?? [];
+  const fence = '`'.repeat(
+    maxOf(
+      fences.map((one) => one.length),
+      0,
+    ) + 1,
+  );
   const space = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';
   return `${fence}${space}${plain}${space}${fence}`;
 }

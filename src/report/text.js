@@ -1,5 +1,6 @@
 /** Report -> plain text, 80 columns wide. Only verdicts are coloured. */
 import { styleText } from 'node:util';
+import { maxOf } from '../common/sums.js';
 import { indented, labelled, padEnd, stringWidth, table, WIDTH, widthOf, wrap } from './layout.js';
 import { cellText, toneOf } from './sections.js';
 import { textChart } from './text-charts.js';
@@ -55,7 +56,7 @@ function partLines(parts, paint, width) {
     const partOutput = LINES[part.kind](part, width, paint);
     if (partOutput.length === 0) continue;
     if (before !== '' && !CLOSE.includes(`${before} ${part.kind}`)) lines.push('');
-    lines.push(...partOutput);
+    for (const line of partOutput) lines.push(line);
     before = part.kind;
   }
   return lines;
@@ -74,9 +75,9 @@ const LINES = {
 
 /** @param {Verdicts} part @param {number} width @param {Paint} paint */
 function verdictLines({ items }, width, paint) {
-  const indent = Math.max(...items.map(({ verdict }) => stringWidth(verdict))) + 3;
+  const indent = maxOf(items.map(({ verdict }) => stringWidth(verdict))) + 3;
   const names = items.map(({ name }) => stringWidth(name)).filter((columns) => columns <= LONG_NAME);
-  const textIndent = indent + Math.max(0, ...names) + 3;
+  const textIndent = indent + maxOf(names, 0) + 3;
   return items.flatMap(({ verdict, name, text, reason = '' }) => {
     const [first, ...rest] = labelled(padEnd(verdict, indent) + name, text, textIndent, width);
     const more = reason === '' ? [] : indented(reason, indent, width);
@@ -108,7 +109,7 @@ function noteLines({ text, remedy = '' }, width) {
 function factLines({ items, isCode }, width) {
   const rows = items.map(({ name, text }) => [isCode ? `  ${name}` : name, text]);
   const widths = rows.map(([name]) => stringWidth(name) + 2);
-  const indent = Math.min(LONG_LABEL, Math.max(MIN_LABEL, ...widths));
+  const indent = Math.min(LONG_LABEL, maxOf(widths, MIN_LABEL));
   return rows.flatMap(([name, text]) => labelled(name, text, indent, width));
 }
 
@@ -128,7 +129,7 @@ function tableLines({ columns, rows }, width, paint) {
   const pick = (/** @type {number[]} */ shown) => cells.map((row) => shown.map((i) => row[i]));
   const fits = (/** @type {number[]} */ shown, maxFirst = MIN_FIRST) => {
     const picked = pick(shown);
-    const first = Math.max(...picked.map(([cell]) => stringWidth(cell)));
+    const first = maxOf(picked.map(([cell]) => stringWidth(cell)));
     return widthOf(picked) + Math.max(MIN_FIRST, Math.min(first, maxFirst)) <= width;
   };
   const draw = (/** @type {number[]} */ shown) =>

@@ -1,6 +1,6 @@
 /** Merged tallies -> the block of totals, rates, latencies and outcomes of a run, a stage or an operation. */
 import { meanOf, sumHistograms } from '../common/histogram.js';
-import { sumArrays, sumRecords, total } from '../common/sums.js';
+import { maxOf, sumArrays, sumRecords, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
 import { MIN_CLUMP, rateBar } from '../verdict/bars.js';
 import { lineThrough, proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
@@ -154,7 +154,8 @@ function fullSeconds(operations, { startMs = 0, windowMs }) {
  */
 export function rateWindowMs(operations, facts) {
   const { model, windowMs, carriedOver = 0, interrupted } = facts;
-  const until = Math.max(windowMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
+  const lastSuccesses = operations.map(({ lastSuccessMs }) => lastSuccessMs);
+  const until = maxOf(lastSuccesses, windowMs);
   if (model === 'open') return keptUp(operations, facts) ? windowMs : until;
   const isPassedOn = carriedOver > 0 && sumOf(operations, 'successesAfter') <= carriedOver + 2;
   return isPassedOn && !interrupted ? windowMs : until;

@@ -1,11 +1,12 @@
 /** Client of Vault's JSON API for calls before and after a run. A refusal becomes a PkiLoadError with a remedy. */
 import { PkiLoadError, quote, targetError, usageError } from '../common/errors.js';
 import { isRecord, MAX_VALUES, parseJson } from '../common/json.js';
+import { withoutSecrets } from '../common/sanitize.js';
 import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
-import { redact, withoutSecrets } from './redact.js';
+import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
 /** @import { TargetPlan } from './environment.js' */

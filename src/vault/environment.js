@@ -28,8 +28,7 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const file = { name: '~/.vault-token', value: '' };
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
-  const badNamespace = 'The namespace contains white space or a character that is not allowed.';
-  if (namespace !== null && !isVisible(namespace)) throw usageError('bad_namespace', badNamespace);
+  if (namespace !== null) checkNamespace(namespace, 'VAULT_NAMESPACE (BAO_NAMESPACE)');
   return {
     address: get('ADDR'),
     /** Secret: never print it. */
@@ -60,6 +59,12 @@ export function checkToken(token, source) {
   if (isVisible(token)) return token;
   const message = `The token in ${source} contains white space or a character that is not allowed.`;
   throw usageError('bad_token', message, 'Set it again without quotes or line breaks.');
+}
+
+/** It is sent in a header. @param {string} namespace @param {string} source variable or flag, for the error */
+export function checkNamespace(namespace, source) {
+  const problem = `${source} contains white space or a character that is not allowed.`;
+  if (!isVisible(namespace)) throw usageError('bad_namespace', problem);
 }
 
 export function noToken() {

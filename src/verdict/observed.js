@@ -1,7 +1,7 @@
 /** The tool's observations of its own process and threads -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
-import { total } from '../common/sums.js';
+import { maxOf, total } from '../common/sums.js';
 import { addUp } from '../engine/recording/tally.js';
 import { mergeBacklogs } from '../engine/watch/sender.js';
 import { driftsOf } from './trend.js';
@@ -36,7 +36,7 @@ export function watchedOf(ends, lateness, machine) {
 
 /** @param {Counted[]} parts @returns {Counted} */
 export function mergeCounted(parts) {
-  const worst = (/** @type {(part: Counted) => number} */ of) => Math.max(0, ...parts.map(of));
+  const worst = (/** @type {(part: Counted) => number} */ of) => maxOf(parts.map(of), 0);
   return {
     ...addUp(parts.map(({ droppedLate, forgone, dialled }) => ({ droppedLate, forgone, dialled }))),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),

@@ -1,7 +1,8 @@
 /** Options that yargs cannot read: several values at a time, flags with a text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { takeSpecialOptions } from '../../src/cli/arguments.js';
+import { describeMisuse, takeSpecialOptions } from '../../src/cli/arguments.js';
+import { redactToken } from '../../src/common/sanitize.js';
 
 /** @import { Command } from '../../src/cli/arguments.js' */
 
@@ -42,10 +43,28 @@ describe('takeSpecialOptions:', () => {
   test('takes a flag with a value, which yargs would read as false', () => {
     const words = ['--dry=no', '--dry', '--out=b', '--', '--dry=x'];
     const { rest, taken } = takeSpecialOptions(words, COMMAND);
-    assert.deepEqual([rest, taken], [['--dry', '--out=b', '--', '--dry=x'], { dry: 'no' }]);
+    assert.deepEqual([rest, taken], [['--dry', '--out=b', '--', '--dry=x'], {}]);
+  });
+
+  test('the last of several flags wins', () => {
+    assert.deepEqual(takeSpecialOptions(['--dry', '--dry=false'], COMMAND).taken, { dry: 'false' });
+    assert.deepEqual(takeSpecialOptions(['--dry=false', '--dry'], COMMAND), { rest: ['--dry'], taken: {} });
   });
 
   test('takes nothing without a command', () => {
     assert.deepEqual(takeSpecialOptions(['--with', 'a'], null), { rest: ['--with', 'a'], taken: {} });
   });
+});
+
+test('an unknown command that contains the token is redacted, quotes and all', () => {
+  redactToken('abc"defghijk');
+  const known = { commands: [], flags: [] };
+  const shown = describeMisuse('Unknown argument: abc"defghijk', ['abc"defghijk'], known);
+  assert.equal(shown, 'Unknown command "<redacted>".');
+});
+
+test('--token is unknown: the message names the places of the token', () => {
+  const known = { commands: [], flags: ['tokens'] };
+  const shown = describeMisuse('Unknown arguments: token, hvs.x', ['issue', '--token', 'hvs.x'], known);
+  assert.equal(shown, 'Unknown option --token. The token comes from VAULT_TOKEN or ~/.vault-token.');
 });

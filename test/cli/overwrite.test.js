@@ -99,4 +99,19 @@ describe('files that a run reads are not overwritten', () => {
       assert.equal(code, 1);
     });
   }
+
+  test('nor files that environment variables name', async () => {
+    const env = { VAULT_CACERT: at('a.json'), GITHUB_STEP_SUMMARY: at('sum.md') };
+    for (const file of ['a.json', 'sum.md']) {
+      const { stderr } = await runCli(['health', '--github-summary', '--out', at(file)], { env });
+      assert.match(stderr, /^vault-pki-load: --out .* is also an input /);
+    }
+  });
+
+  test('nor does --keep append to the scenario', async () => {
+    const scenario = at('kept.yaml');
+    writeFileSync(scenario, `name: n\nmix: [{operation: issue, options: {keep: '${scenario}'}}]\n`);
+    const { stderr } = await runCli(['run', scenario, '--dev', '--dry-run']);
+    assert.match(stderr, /^vault-pki-load: --keep .*kept\.yaml is also an input /);
+  });
 });

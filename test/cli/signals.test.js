@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
+import { fork } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { onInterrupt } from '../../src/cli/process.js';
 import { startCli } from './support.js';
 
@@ -107,6 +110,19 @@ test('the first prints the message of the work', () => {
   assert.deepEqual(said, ['Ended.']);
   interrupt.release();
 });
+
+for (const entry of ['dev/child.js', 'campaigns/calibrate/target-child.js']) {
+  test(`SIGUSR1 does not open the debugger in ${entry}`, async () => {
+    const path = fileURLToPath(new URL(`../../src/${entry}`, import.meta.url));
+    const child = fork(path, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'advanced' });
+    if (entry.startsWith('dev')) child.send({});
+    await once(child, 'message');
+    child.kill('SIGUSR1');
+    await sleep(300);
+    child.disconnect();
+    assert.doesNotMatch(await text(/** @type {import('node:stream').Readable} */ (child.stderr)), /Debugger/);
+  });
+}
 
 test('SIGUSR1 does not open the debugger of Node.js', async () => {
   const { prints, kill, ended } = startCli(['dev', '--port', '0']);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { readBytes, readChunks } from '../../src/common/read-file.js';
+import { isSystemFile, readBytes, readChunks, refusePipe } from '../../src/common/read-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-read-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,6 +34,13 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
     });
   }
 
+  test('kernel files are rejected wherever their file system is mounted', (t) => {
+    const [real, kernel] = [fs.statfsSync(at('file')), 0x62656572];
+    t.mock.method(fs, 'statfsSync', () => ({ ...real, type: kernel }));
+    assert.equal(isSystemFile(at('file')), true);
+    assert.throws(() => readBytes(at('file'), 'f'), { code: 'cannot_read', message: /kernel file/ });
+  });
+
   test('reads a pipe such as <(...) to its end, even from a slow writer', async () => {
     execFileSync('mkfifo', [at('slow')]);
     const writer = spawn('sh', ['-c', `exec >slow; echo one; sleep 0.05; echo two`], { cwd: folder });
@@ -60,6 +68,27 @@ describe('readBytes', { skip: process.platform !== 'linux' && '/dev, mkfifo' }, 
     } finally {
       writer.kill();
     }
+  });
+
+  test('a signal ends the process while it waits for a pipe, in spite of its handlers', {
+    timeout: 20_000,
+  }, async () => {
+    execFileSync('mkfifo', [at('silent')]);
+    const reader = `import fs from 'node:fs';
+      const { readBytes } = await import(${JSON.stringify(new URL('../../src/common/read-file.js', import.meta.url).href)});
+      process.on('SIGTERM', () => {});
+      fs.openSync('silent', 'r+');
+      process.stdout.write('reading');
+      readBytes('silent', 'f');`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', reader], { cwd: folder });
+    child.stdout.once('data', () => setTimeout(() => child.kill('SIGTERM'), 200));
+    assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM']);
+  });
+
+  test('rejects a pipe in the place of a regular file of a scenario', () => {
+    execFileSync('mkfifo', [at('later')]);
+    refusePipe(at('later'));
+    assert.throws(() => readBytes(at('later'), 'f'), { code: 'cannot_read' });
   });
 
   test('a pipe without a writer is empty', () => {

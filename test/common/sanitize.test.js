@@ -70,7 +70,9 @@ describe('tokens in use', () => {
   for (const [what, given, expected] of HIDDEN) {
     test(`are redacted: ${what}`, () => {
       assert.equal(sanitizeText(given), expected);
-      assert.deepEqual(JSON.parse([...jsonPieces({ [given]: [given] })].join('')), { [given]: [expected] });
+      assert.deepEqual(JSON.parse([...jsonPieces({ [given]: [given] })].join('')), {
+        [expected]: [expected],
+      });
       const error = new PkiLoadError('code', given, { remedy: given });
       assert.deepEqual([error.message, error.remedy, quote(given)], [expected, expected, `"${expected}"`]);
     });
@@ -78,9 +80,23 @@ describe('tokens in use', () => {
 
   test('keys stay, so that reports find them', () => {
     assert.deepEqual(sanitizeData({ requests: 'requests' }), { requests: '<redacted>' });
+    assert.deepEqual([...jsonPieces({ requests: 'requests' })], ['{\n  "requests": "<redacted>"\n}\n']);
   });
 
   test('are found within longer text, short ones only as the whole text', () => {
-    assert.deepEqual(['x tok-1234', 'root', 'the root', 'none', ''].map(findToken), [2, 0, -1, -1, -1]);
+    const texts = ['x tok-1234', 'root', 'the root', 'none', ''];
+    assert.deepEqual(
+      texts.map((text) => findToken(text, true)),
+      [2, 0, -1, -1, -1],
+    );
+    assert.equal(findToken('root', false), -1);
   });
+});
+
+test('errors contain no token, even one that is not in use, and no key', () => {
+  const token = 'hvs.CAESIJ1234567890abcdefghij';
+  assert.equal(
+    new PkiLoadError('code', `VAULT_SKIP_VERIFY is "${token}".`).message,
+    'VAULT_SKIP_VERIFY is "<redacted>".',
+  );
 });

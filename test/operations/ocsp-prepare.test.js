@@ -36,9 +36,9 @@ function file(content) {
 }
 
 /** @param {{cert?: string, issuer?: string, serials?: string}} given */
-function find(given) {
+function find(given, signal = new AbortController().signal) {
   const options = { cert: null, issuer: null, serials: null, revokedSerials: null, about: [], ...given };
-  return findSubjects(/** @type {any} */ ({ plan: { options, target: { mount: 'pki_int' } } }));
+  return findSubjects(/** @type {any} */ ({ plan: { options, target: { mount: 'pki_int' } }, signal }));
 }
 
 const kept = (/** @type {{pem: string, serialHex: string}} */ { pem, serialHex }, serial = serialHex) =>
@@ -106,6 +106,7 @@ const BAD = [
   ],
   ['certificate and issuer swapped', { cert: issuer, issuer: cert }, 'certificates_swapped', /swapped/],
   ['an empty list of serials', listed('\n \n'), 'no_serials', /contains no serials.*--keep/],
+  ['a million empty lines', listed('\n'.repeat(1_000_001)), 'too_many_serials', /more than 1000000 lines/],
   ['1 MB of noise', listed(randomBytes(1e6)), 'bad_serials_file', /line 1 .*--keep/],
   ['a bad line among good ones', listed('01\n02\nxyz\n'), 'bad_serials_file', /line 3 /],
   ['JSON cut off', listed('01\n{"serial":"1a'), 'bad_serials_file', /line 2 /],
@@ -244,4 +245,9 @@ test('a stop ends the wait for the first response of a responder', { timeout: 30
   stop.abort();
   await assert.rejects(probing, { code: 'interrupted' });
   await closed;
+});
+
+test('a stop ends the reading of serials', async () => {
+  const read = find(listed('01\n'.repeat(100_000)), AbortSignal.abort());
+  await assert.rejects(read, { code: 'interrupted' });
 });

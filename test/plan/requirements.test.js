@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { parseRequirement } from '../../src/plan/requirements.js';
+import { parseRequirement, withoutContradiction } from '../../src/plan/requirements.js';
 import { refusal } from '../result/support.js';
 
 /** @import { Requirement } from '../../src/plan/requirements.js' */
@@ -131,4 +131,19 @@ test('any text is a valid requirement or bad_requirement', () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test('contradictions are found in linear time, and only between the same figures', () => {
+  const one = (/** @type {string} */ text, operation = '') => ({ ...parseRequirement(text), operation });
+  const fine = Array.from({ length: 5000 }, (_, i) => [
+    one('p99>1s', `a${i}`),
+    one('p99<1s', `b${i}`),
+  ]).flat();
+  assert.equal(withoutContradiction(fine), fine);
+  const limits = ['p99<3s', 'p99<1s', 'p99>=1s', 'p99<5s', 'p99>2s'].map((text) => one(text, 'a'));
+  const refused = { code: 'contradiction', message: 'p99>=1s and p99<0.5s cannot both be met.' };
+  assert.throws(() => withoutContradiction([...fine, ...limits]), {
+    message: /^p99>1s|p99>2s and p99<1s cannot/,
+  });
+  assert.throws(() => withoutContradiction([...limits.slice(0, 3), one('p99<0.5s', 'a')]), refused);
 });

@@ -187,6 +187,11 @@ const STEPS = [
     }),
     ['longer stages'],
   ],
+  [
+    'the tool was late, and the requests are too few',
+    sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven', doubt: 'both' }] }),
+    ['--threads'],
+  ],
   ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
   ['the run has not ended', SAMPLES.unfinished, []],
 ];

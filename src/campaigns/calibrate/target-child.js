@@ -9,8 +9,8 @@ import { createKnownDelayServer, startAlarmThread } from './known-delay.js';
 const CPU_EVERY_MS = 20;
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C reaches the whole process group; the parent stops this process after its last request.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+// Ctrl-C reaches the whole process group; the parent stops this process after its last request. SIGUSR1 would open a debugger.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {});
 
 const baseNs = process.hrtime.bigint();
 const clock = createClock(baseNs);

@@ -214,10 +214,14 @@ const setup = z.union([
   }),
 ]);
 
+/** Not a variable of readEnvironment: its value, such as the address, would be redacted in the dry run. */
+const TOKEN_VARIABLE =
+  /^(?!(?:BAO|VAULT)_(?:ADDR|CACERT|CAPATH|CLIENT_\w+|NAMESPACE|SKIP_VERIFY|TLS_SERVER_NAME)$)[A-Za-z_]\w*$/;
+
 const target = {
   ...optionSchemas(targetOptions),
   'token-env': optional(
-    z.string().regex(/^[A-Za-z_]\w*$/, 'be the name of an environment variable'),
+    z.string().regex(TOKEN_VARIABLE, 'be the name of an environment variable with a token'),
     'Environment variable of the token; by default BAO_TOKEN, VAULT_TOKEN or ~/.vault-token',
   ),
 };

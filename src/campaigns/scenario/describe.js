@@ -1,7 +1,7 @@
 /** A dry run of a scenario: setup, targets, operations, stages, request counts, and the objects left on the target. */
 import { isDeepStrictEqual } from 'node:util';
 import { camelCase, readOptions } from '../../common/options.js';
-import { total } from '../../common/sums.js';
+import { maxOf, total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
 import { scheduleOf } from '../../plan/due.js';
@@ -179,7 +179,7 @@ function stages(load, schedule) {
   const rows = load.stages.map(({ name, lines }, i) => {
     const { startMs, endMs, due } = timesOf[i];
     const levels = lines.flatMap(({ from, to }) => [from, to]);
-    const shown = [levels[0], Math.max(...levels), levels[levels.length - 1]];
+    const shown = [levels[0], maxOf(levels), levels[levels.length - 1]];
     const times = [startMs, endMs - startMs].map(formatDuration);
     const requests = due === null ? '–' : formatCount(due);
     return [name, ...times, ...shown.map((level) => levelText(unit, level)), requests];

@@ -1,7 +1,7 @@
 /** A scenario's text -> its runs, validated; errors have line and column. */
 import { PkiLoadError, quote, usageError } from '../../common/errors.js';
 import { camelCase } from '../../common/options.js';
-import { isSystemFile } from '../../common/read-file.js';
+import { isSystemFile, refusePipe } from '../../common/read-file.js';
 import { redactToken, sanitizeText } from '../../common/sanitize.js';
 import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
@@ -61,12 +61,13 @@ export async function readScenario(text, name, env, allowed = {}) {
   const setup = readSetup(scenario.setup);
   const reads = new Map(source.reads);
   const addTo = (/** @type {string} */ name, /** @type {string} */ place) =>
-    reads.set(name, [...(reads.get(name) ?? []), place]);
+    reads.set(name, (reads.get(name) ?? []).concat(place));
   const files = [...filesIn(source.value, [targetOptions, ...Object.values(options)])];
   for (const [path, file] of files) {
     addTo(`file ${file}`, pathText(path));
     if (isSystemFile(file))
       throw source.error(path, 'is a device, a pipe or a system file', 'Name a regular file.');
+    refusePipe(file);
   }
   const targets = (scenario.targets ?? [target]).map((/** @type {Record<string, any>} */ entry) => {
     const { name: targetName = null, 'token-env': tokenEnv = null, ...rest } = entry;
@@ -103,6 +104,9 @@ function readSetup(setup = false) {
   return { ...read, with: [...new Set(read.with)], keep };
 }
 
+/** Per run, so that aliases in a small file do not make a run too large. */
+const [MAX_REQUIREMENTS, MAX_LINES] = [1000, 10_000];
+
 /**
  * @param {Source} source @param {Scenario} scenario @param {Pick<Scenario, 'name' | Part>} run parts that it does not inherit
  * @param {Path} path of the run @param {ScenarioSetup | null} setup
@@ -118,18 +122,21 @@ function readRun(source, scenario, run, path, setup) {
   });
   const level = model === 'closed' ? 'concurrency' : 'rate';
   const staged = stages && readStages(source, stages, level, at('stages'));
+  const requirements = [
+    ...readRequirements(require),
+    ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),
+    ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
+  ];
+  const { length } = requirements;
+  const problem = `${name} has ${length} requirements; the limit is ${MAX_REQUIREMENTS}`;
+  if (length > MAX_REQUIREMENTS) throw source.error(path, problem, 'Use fewer.');
   return {
     name,
     /** null: it follows from the rate */
     model,
     /** by kebab-case name @type {Record<string, unknown>} */
     load,
-    ...{ mix: entries, stages: staged },
-    requirements: [
-      ...readRequirements(require),
-      ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),
-      ...(stages ?? []).flatMap((stage, i) => readRequirements(stage.require, { stage: staged?.[i].name })),
-    ],
+    ...{ mix: entries, stages: staged, requirements },
     ...{ level, setup, source, at },
     /** places of load options, those of the run first @type {Path[]} */
     loadGroups: [at('load'), ['load']],
@@ -162,6 +169,8 @@ function readStages(source, stages, level, path) {
     read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });
   }
   const lines = read.flatMap((stage) => stage.lines);
+  if (lines.length > MAX_LINES)
+    throw source.error(path, `have ${lines.length} levels; the limit is ${MAX_LINES}`, 'Use fewer.', 'key');
   if (lines.every(({ from, to }) => from === 0 && to === 0))
     throw source.error(path, 'send nothing at all', 'Raise one of the levels above 0.', 'key');
   const ms = total(lines.map(({ durationMs }) => durationMs));

@@ -21,6 +21,9 @@ import { findPath, placed } from './read.js';
 /** @import { ReadScenario, ScenarioRun, ScenarioTarget } from './read.js' */
 /** @import { Path } from './source.js' */
 
+/** Operations, requirements and levels of all steps; each step counts for 100, since the report of each takes time. */
+const MAX_SIZE = 100_000;
+
 /** Flags that replace the scenario's stages. */
 const INSTEAD_OF_STAGES = Object.freeze(['rate', 'duration', 'requests', 'ramp-up']);
 
@@ -37,6 +40,14 @@ export async function stepsOf({ runs, targets }, flags, settings) {
   if (targets.length > 1 && flags.url !== undefined) {
     const problem = `--url names one target, but the scenario has ${targets.length}.`;
     throw usageError('contradiction', problem, 'Leave --url out, or keep only one target.');
+  }
+  const sizes = runs.map(({ mix, requirements, stages }) => {
+    const lines = (stages ?? []).map((stage) => stage.lines.length);
+    return 100 + mix.length + requirements.length + total(lines);
+  });
+  if (total(sizes) * targets.length > MAX_SIZE) {
+    const problem = `The scenario is too large: ${runs.length} runs on ${targets.length} targets, with all their operations, requirements and stages.`;
+    throw usageError('scenario_too_large', problem, 'Use fewer targets, or choose runs with --only.');
   }
   const { search = null } = settings;
   const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };

@@ -162,11 +162,11 @@ const TOKEN =
   /(?<![\w.-])hv[sbr]\.[\w-]{8,}|(?<![\w./-])[sbr]\.(?=[A-Za-z]*\d|\w*[a-z][A-Z])[A-Za-z0-9_-]{24,}/;
 const KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
-/** @param {string} text @returns {{kind: string, remedy: string, offset: number} | undefined} */
-export function findSecret(text) {
+/** @param {string} text @param {boolean} [isValue] it may be a short token @returns {{kind: string, remedy: string, offset: number} | undefined} */
+export function findSecret(text, isValue = false) {
   const remedy = `${TOKEN_REMEDY} Revoke a token that others may have seen.`;
   const secrets = [
-    { kind: 'the token in use', remedy, offset: findToken(text) },
+    { kind: 'the token in use', remedy, offset: findToken(text, isValue) },
     { kind: 'a Vault token', remedy, offset: text.search(TOKEN) },
     { kind: 'a private key', remedy: 'Name its file, e.g. with client-key.', offset: text.search(KEY) },
   ];

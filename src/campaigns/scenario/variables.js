@@ -32,7 +32,7 @@ const INVISIBLE = /[^\P{Cc}\t\n\r]|[\p{Cs}\p{Bidi_Control}\u2028\u2029]/u;
  */
 export function resolveVariables(source, env, allowed) {
   const declared = readDeclarations(source);
-  /** @type {Map<string, string[]>} */
+  /** @type {Map<string, Set<string>>} */
   const reads = new Map();
   let characters = 0;
   /** @param {string} name @param {Path} path */
@@ -41,11 +41,12 @@ export function resolveVariables(source, env, allowed) {
     characters += value.length;
     if (characters > MAX_VALUES)
       throw source.error(path, `the variables have more than ${MAX_VALUES} characters`, 'Use fewer.');
-    reads.set(name, [...new Set([...(reads.get(name) ?? []), pathText(path)])]);
+    reads.set(name, (reads.get(name) ?? new Set()).add(pathText(path)));
     return value;
   };
   /** @param {string} text @param {Path} path */
   const resolveText = (text, path) => {
+    refuseSecret(source, text, path);
     const isDeclaration = path[0] === 'env';
     const resolved = text.replace(REFERENCE, (reference, name) =>
       isDeclaration ? reference : name === undefined ? '${' : read(name, path),
@@ -63,9 +64,17 @@ export function resolveVariables(source, env, allowed) {
     if (typeof value !== 'object' || value === null) return value;
     if (Object.hasOwn(value, '__proto__'))
       throw source.error([...path, '__proto__'], 'cannot be a key', 'Remove it.', 'key');
+    for (const key of Object.keys(value)) refuseSecret(source, key, path);
     return Object.fromEntries(Object.entries(value).map(([key, v]) => [key, resolve(v, [...path, key])]));
   };
-  return { ...source, value: resolve(source.value, []), reads };
+  const value = resolve(source.value, []);
+  return { ...source, value, reads: new Map([...reads].map(([name, places]) => [name, [...places]])) };
+}
+
+/** Escapes of YAML hide a secret from a search of the file. @param {Source} source @param {string} text @param {Path} path */
+function refuseSecret(source, text, path) {
+  const secret = findSecret(text);
+  if (secret !== undefined) throw source.error(path, `contains ${secret.kind}: remove it`, secret.remedy);
 }
 
 /**
@@ -86,7 +95,7 @@ function lookUp(source, path, name, { declared, env, allowEnv = [], mayReach = (
   const refuse = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     source.error(path, `the environment variable ${name} ${problem}`, remedy);
   if (value === null) throw refuse('is not set', `Set ${name}, or give it a default: env: [${name}=VALUE].`);
-  const secret = findSecret(value);
+  const secret = findSecret(value, true);
   if (secret !== undefined) throw refuse(`contains ${secret.kind}`, secret.remedy);
   const isHarmless = HARMLESS.test(value.trim()) || (ADDRESS.test(value) && mayReach(value));
   if (value === fallback || isHarmless || allowEnv.includes(name)) return value;

@@ -1,5 +1,6 @@
 /** Latency by percentile, logarithmic towards 100 %; the first series has its error bars as whiskers. */
 import { decodeHistogram, valueAtShare } from '../../common/histogram.js';
+import { maxOf } from '../../common/sums.js';
 import { formatLatency } from '../../common/units.js';
 import { PERCENTILES } from '../../result/latency.js';
 import { timeText } from '../describe/words.js';
@@ -26,7 +27,7 @@ export function percentiles({ axis, series }, setting) {
     return bar === undefined || x > firstEnd ? [] : { x, ...bar };
   });
   const note = whiskers.length > 0 ? ' Whiskers: 95 % error bars.' : '';
-  const end = Math.max(...decoded.map((one) => one.end));
+  const end = maxOf(decoded.map((one) => one.end));
   const nines = Array.from({ length: POINTS }, (_, i) => (i / (POINTS - 1)) * end);
   const lines = decoded.map((one) =>
     nines.map((value) => (value < one.end + end / POINTS ? one.at(value) : null)),

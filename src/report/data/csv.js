@@ -122,9 +122,10 @@ function certificateRows({ rows, nodes }) {
 /** @param {Field} value */
 function escapeField(value) {
   // Spreadsheets evaluate such text as a formula.
-  const isFormula = typeof value === 'string' && /^[=+@\t\r-]/.test(value);
+  const isFormula = typeof value === 'string' && /^[=+@\t\r＝＋－＠-]/.test(value);
   const text = `${isFormula ? "'" : ''}${value ?? ''}`;
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  // A semicolon separates fields in some locales.
+  return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 /** @param {number | null | undefined} ms @returns {number | null} to the microsecond */

@@ -47,10 +47,12 @@ function fromRequirements({ requirements, measurement, totals, load }) {
   if (requirements.length === 0)
     return [["--require 'p99<200ms'", 'makes this run a test that passes or fails']];
   if (requirements.some(({ verdict }) => verdict === 'not met')) return [PAGE];
-  const unproven = requirements.find(({ verdict }) => verdict === 'not proven');
-  if (unproven === undefined) return [['--repeat 10', 'shows how much runs differ']];
-  if (unproven.doubt === 'tool') return [['--threads', 'or a faster machine: this tool was late']];
-  if (unproven.doubt === 'unchecked') return [['--rate', 'a lower rate leaves time to check every response']];
-  if (unproven.doubt === 'failures') return [PAGE];
+  const doubts = requirements.flatMap(({ verdict, doubt }) => (verdict === 'not proven' ? [doubt] : []));
+  if (doubts.length === 0) return [['--repeat 10', 'shows how much runs differ']];
+  // More requests alone would not help.
+  if (doubts.some((doubt) => doubt === 'tool' || doubt === 'both'))
+    return [['--threads', 'or a faster machine: this tool was late']];
+  if (doubts.includes('unchecked')) return [['--rate', 'a lower rate leaves time to check every response']];
+  if (doubts.includes('failures')) return [PAGE];
   return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'may prove what is not proven yet']];
 }

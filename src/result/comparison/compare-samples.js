@@ -1,5 +1,5 @@
 /** Compares a metric of two groups of runs: the difference, whether it is significant, and a sentence. */
-import { median } from '../../common/sums.js';
+import { maxOf, median, minOf } from '../../common/sums.js';
 import { differenceText, formatFigure, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
@@ -63,7 +63,7 @@ function find({ unit }, pair, { tool, ...options }) {
   const surePercent = nearestToZero(differences);
   return {
     differencePercent,
-    interval: ends.length === 0 ? null : [Math.min(...ends), Math.max(...ends)],
+    interval: ends.length === 0 ? null : [minOf(ends), maxOf(ends)],
     pValue,
     verdict: verdictFor(unit, isTools ? 0 : direction),
     ...(isTools ? { isTools } : {}),

@@ -1,5 +1,5 @@
 /** Groups of runs -> Comparison: each metric of each group against the base. One run is one sample. */
-import { groupBy, median } from '../../common/sums.js';
+import { groupBy, maxOf, median, minOf } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { checkEqual, tryOrNull } from '../check/check-latency.js';
@@ -112,7 +112,7 @@ function findBest(head, samples, bias) {
     ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.cannotWin(i)),
   );
   const medians = samples.flatMap(({ values }, i) => (competes[i] ? median(values) : []));
-  const top = head.lowerIsBetter ? Math.min(...medians) : Math.max(...medians);
+  const top = head.lowerIsBetter ? minOf(medians) : maxOf(medians);
   if (medians.filter((one) => one === top).length !== 1) return { best: null, bestMedian: null };
   const isAlone = medians.length === 1;
   const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);

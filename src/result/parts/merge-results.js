@@ -4,7 +4,7 @@
  */
 
 import { sanitizeText } from '../../common/sanitize.js';
-import { total } from '../../common/sums.js';
+import { maxOf, minOf, total } from '../../common/sums.js';
 import { formatDuration } from '../../common/units.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
@@ -76,7 +76,7 @@ function mergeParts(parts, command) {
     const own = measurement.reasons.filter(({ code }) => code === 'bookkeeping');
     return own.map(({ text }) => `${partName(shard)}: ${text}`);
   });
-  const startedAt = new Date(Math.min(...parts.map(startOf)));
+  const startedAt = new Date(minOf(parts.map(startOf)));
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs);
   const run = { plan, target: targetOf(parts), command, startedAt, startedAtNs: 0n, operations };
   return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
@@ -107,13 +107,13 @@ function factsOf(parts, { load }) {
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
   const { model, arrivals, warmupMs } = load;
-  const windowMs = Math.max(...parts.map(({ merge }) => merge.windowMs));
+  const windowMs = maxOf(parts.map(({ merge }) => merge.windowMs));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
     offeredPerSecond: offeredBetween(load, 0, windowMs),
-    endedMs: Math.max(...parts.map(({ merge }) => merge.endedMs)),
+    endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(units),
@@ -126,7 +126,7 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
   const results = parts.map(({ result }) => result);
   const all = (/** @type {'node' | 'platform'} */ key) =>
     [...new Set(results.map(({ environment }) => environment[key]))].join(', ');
-  const cpus = Math.min(...results.map(({ environment }) => environment.cpus));
+  const cpus = minOf(results.map(({ environment }) => environment.cpus));
   // Includes notes missing from the blocks of operations, e.g. on requirements not judged.
   const notes = [sum, ...results].flatMap(({ verification }) => verification.notes ?? []);
   return {

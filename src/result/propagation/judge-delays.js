@@ -5,7 +5,7 @@
  * A certificate that some node never reported as revoked always counts against the requirement.
  */
 import { createHistogram, recordMs } from '../../common/histogram.js';
-import { total } from '../../common/sums.js';
+import { maxOf, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { formatPercent } from '../wording.js';
@@ -25,8 +25,8 @@ export const upperSinceResponse = ({ upperMs, respondedMs }) => upperMs - respon
 
 /** On the last node, it takes effect between the latest bounds. @param {readonly Interval[]} intervals at least one */
 export const lastBoundsOf = (intervals) => ({
-  lowerMs: Math.max(...intervals.map(({ lowerMs }) => lowerMs)),
-  upperMs: Math.max(...intervals.map(({ upperMs }) => upperMs)),
+  lowerMs: maxOf(intervals.map(({ lowerMs }) => lowerMs)),
+  upperMs: maxOf(intervals.map(({ upperMs }) => upperMs)),
 });
 
 /** @param {Pick<Propagation['rows'][number], 'outcome' | 'revokeMs' | 'nodes'>[]} rows @returns {Measured[]} those that every node reported revoked */

@@ -1,4 +1,6 @@
 /** Differences between runs, other than their targets, that may explain differences in their figures. */
+import { maxOf, minOf } from '../../common/sums.js';
+
 /** @import { Result } from '../schema.js' */
 /** @import { NamedRun } from './run-set.js' */
 
@@ -65,7 +67,7 @@ export function orderNotes([base, ...others]) {
   const times = (/** @type {readonly NamedRun[]} */ runs) =>
     runs.map(({ result }) => Date.parse(result.startedAt));
   const isBefore = (/** @type {number[]} */ a, /** @type {number[]} */ b) =>
-    a.length > 1 && b.length > 1 && Math.max(...a) < Math.min(...b);
+    a.length > 1 && b.length > 1 && maxOf(a) < minOf(b);
   const first = times(base.used);
   const apart = others.filter(({ used }) => isBefore(first, times(used)) || isBefore(times(used), first));
   if (apart.length === 0) return [];

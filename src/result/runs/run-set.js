@@ -1,5 +1,5 @@
 /** A run set: several results, in order, with a summary of each metric over the counted runs. */
-import { groupBy, median, sumRecords } from '../../common/sums.js';
+import { groupBy, maxOf, median, minOf, sumRecords } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { invalidReasonOf } from '../document.js';
@@ -90,7 +90,7 @@ export function summarize(values) {
   const numbers = withoutNulls(values);
   if (numbers.length === 0) return { values, median: null, mean: null, variance: null, min: null, max: null };
   const { mean, variance } = meanAndVariance(numbers);
-  const ends = { min: Math.min(...numbers), max: Math.max(...numbers) };
+  const ends = { min: minOf(numbers), max: maxOf(numbers) };
   return { values, median: median(numbers), mean, variance: numbers.length < 2 ? null : variance, ...ends };
 }
 

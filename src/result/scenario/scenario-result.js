@@ -1,5 +1,5 @@
 /** Steps of a scenario (each run on each target) and their results -> ScenarioResult. */
-import { groupBy, total } from '../../common/sums.js';
+import { groupBy, maxOf, total } from '../../common/sums.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { compareGroups } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
@@ -195,7 +195,7 @@ function comparisonsOf(targets, command, createdAt) {
       runs: used.flatMap((one) => ofOperation(one, operation)),
     }));
     if (own.some(({ runs }) => runs.length < runsNeeded())) return [];
-    const draws = Math.floor(MAX_DRAWS / Math.max(...own.map(({ runs }) => runs.length)));
+    const draws = Math.floor(MAX_DRAWS / maxOf(own.map(({ runs }) => runs.length)));
     const resamples = Math.min(RESAMPLES, Math.max(MIN_RESAMPLES, draws));
     return [{ run, operation, comparison: compareGroups(own, { command, createdAt, resamples }) }];
   });

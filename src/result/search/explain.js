@@ -1,5 +1,6 @@
 /** Explains why a search ended. */
 import { PkiLoadError } from '../../common/errors.js';
+import { minOf } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
@@ -80,7 +81,7 @@ const ENDS = {
 };
 
 /** @param {readonly SearchStep[]} steps */
-const lowestOf = (steps) => Math.min(...steps.map(({ level }) => level));
+const lowestOf = (steps) => minOf(steps.map(({ level }) => level));
 
 /** @template {{level: number}} T @param {readonly T[]} steps @returns {T[]} the last step of each level */
 export const lastOfEach = (steps) => [...new Map(steps.map((step) => [step.level, step])).values()];

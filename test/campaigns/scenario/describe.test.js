@@ -74,12 +74,12 @@ const SAYS = [
   [
     'the options of operations, and those of the target',
     `name: n
-target: {url: 'http://v:8200', tls-skip-verify: true, namespace: a b}
+target: {url: 'http://v:8200', tls-skip-verify: true, namespace: a&b}
 mix:
   - {operation: http, options: {method: POST, header: 'X-A: 1', path: /v1/x, body: '{"a":1}'}}
   - {operation: sign, options: {ttl: 1h, cn: a.b}}
 `,
-    /^Target {8}http:\/\/v:8200\n {14}--namespace 'a b' --tls-skip-verify\n[\s\S]*^Options {7}http: method POST, path \/v1\/x, header 'X-A: 1', body '\{"a":1\}'\n {14}sign: cn a\.b, ttl 1 h$/m,
+    /^Target {8}http:\/\/v:8200\n {14}--namespace 'a&b' --tls-skip-verify\n[\s\S]*^Options {7}http: method POST, path \/v1\/x, header 'X-A: 1', body '\{"a":1\}'\n {14}sign: cn a\.b, ttl 1 h$/m,
   ],
   ['--dev needs no setup', `${HEAD}setup: true\n`, /^Set up {8}nothing: the embedded server/m, { dev: true }],
 ];

@@ -323,6 +323,73 @@ describe('the environment', () => {
     );
   });
 
+  test('the token of token-env is found in names, in keys and behind escapes of YAML', async () => {
+    const [token, escaped] = ['T2-secret-4711', '\\x542-secret-4711'];
+    for (const text of [
+      `name: n\nmix: [{operation: issue, name: ${token}}]\ntarget: {token-env: VAULT_T2}\n`,
+      `name: n\nmix: [{operation: issue, name: "${escaped}"}]\ntarget: {token-env: VAULT_T2}\n`,
+      `name: n\nmix: [{operation: issue}]\n"${escaped}": 1\ntargets: [{name: t, token-env: VAULT_T2}]\n`,
+    ])
+      await assert.rejects(
+        () => readScenario(text, 's.yaml', { VAULT_T2: token }),
+        (/** @type {any} */ { message }) =>
+          /(?:contains|looks like) the token in use: remove it/.test(message) && !message.includes(token),
+      );
+  });
+
+  test('an address is not a token: it would be hidden in the dry run', async () => {
+    for (const name of ['VAULT_ADDR', 'BAO_NAMESPACE', 'VAULT_CLIENT_KEY'])
+      await assert.rejects(
+        () => readScenario(`${HEAD}target: {token-env: ${name}}\n`, 's.yaml', { [name]: 'http://h.example' }),
+        /token-env: is "\w+"; must be the name of an environment variable with a token/,
+      );
+  });
+
+  test('a namespace that cannot be in a header is rejected, with its place', async () => {
+    for (const namespace of ['caf\u00e9', 'a b', '\u010d\u010a'])
+      await assert.rejects(
+        () => readScenario(`${HEAD}target: {namespace: '${namespace}'}\n`, 's.yaml', {}),
+        /3:21: target\.namespace: contains white space or a character that is not allowed/,
+      );
+  });
+
+  test('a small file with aliases does not make large runs, or many', async () => {
+    const names = (/** @type {string} */ key, /** @type {number} */ count, more = '') =>
+      `${key}: [${Array.from({ length: count }, (_, i) => `{name: ${key[0]}${i}${more}}`)}]\n`;
+    const texts = Array.from({ length: 50 }, (_, i) => `p${i + 1}<1s`);
+    const mix = Array.from({ length: 40 }, (_, i) => {
+      return `{operation: health, name: m${i}, require: ${i === 0 ? `&r ['${texts.join("', '")}']` : '*r'}}`;
+    });
+    const many = `name: n\nmix: [${mix}]\nload: {rate: 1}\n${names('runs', 90)}`;
+    await assert.rejects(
+      readScenario(many, 's.yaml', {}),
+      /runs\[0\]: r0 has 2000 requirements; the limit is 1000/,
+    );
+    const steps = Array.from(
+      { length: 11 },
+      (_, i) => `{name: s${i}, steps: {from: 1, to: 1000, by: 1, every: 1s}}`,
+    );
+    await assert.rejects(
+      readScenario(`${HEAD}stages: [${steps}]\n`, 's.yaml', {}),
+      /stages: have 11000 levels; the limit is 10000/,
+    );
+    const wide = await readScenario(
+      `${HEAD}load: {rate: 1}\n${names('runs', 90)}${names('targets', 90)}`,
+      's.yaml',
+      {},
+    );
+    await assert.rejects(() => stepsOf(wide, {}, { pauseMs: 0 }), {
+      code: 'scenario_too_large',
+      message: /^The scenario is too large: 90 runs on 90 targets, /,
+    });
+  });
+
+  test('places of a variable are counted in linear time', { timeout: 60_000 }, async () => {
+    const list = `&a [${Array(1000).fill("'${A}'")}]`;
+    const text = `env: [A]\n${HEAD}x: ${list}\ny: [${Array(99).fill('*a')}]\n`;
+    await assert.rejects(readScenario(text, 's.yaml', { A: '1' }), /x: is not a valid key/);
+  });
+
   test('names of properties of every object are not variables', async () => {
     for (const name of ['constructor', 'toString', '__proto__']) {
       const text = `env: [${name}]\n${HEAD}description: 'x\${${name}}'\n`;

@@ -50,10 +50,10 @@ describe('a flag overrides the file:', () => {
     });
   }
 
-  test('100 stages of 1,000 steps are planned', async () => {
-    const stages = Array(100).fill('{steps: {from: 1, to: 1000, by: 1, every: 1s}}').join(', ');
+  test('10 stages of 1,000 steps are planned', async () => {
+    const stages = Array(10).fill('{steps: {from: 1, to: 1000, by: 1, every: 1s}}').join(', ');
     const { plan } = await readAndPlan(`${HEAD}stages: [${stages}]\n`);
-    assert.deepEqual([plan.load.ratePerSecond, plan.load.durationMs], [1000, 100_000_000]);
+    assert.deepEqual([plan.load.ratePerSecond, plan.load.durationMs], [1000, 10_000_000]);
   });
 
   test('the table above covers every flag of target and load', () => {

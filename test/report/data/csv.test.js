@@ -106,6 +106,16 @@ const anyName = fc.oneof(
   fc.constantFrom('constructor', 'hasOwnProperty', 'valueOf'),
 );
 
+test('no part of a field becomes a formula, not even where semicolons separate fields', async () => {
+  const failures = { 'a;=1': 1, '＝1': 2 };
+  const result = { ...sampleResult([]), timeline: [{ ...timelineOf([], 1)[0], failures }] };
+  const text = await renderDocument('csv', result);
+  assert.match(text.split('\r\n')[0], /,"failed_a;=1",failed_＝1$/);
+  const runSet = createRunSet('n', [sampleResult([])]);
+  runSet.summary.leftOut = [{ run: 'run 1', why: '＝1' }];
+  assert.match(await renderDocument('csv', runSet), /,'＝1,/);
+});
+
 test('arbitrary outcome names round-trip with their counts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(anyName, { maxLength: 5 }), async (names) => {
