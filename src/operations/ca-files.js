@@ -182,7 +182,7 @@ function findChainFailure(chain) {
     const below = signed.filter((j) => j !== i);
     if (named[i].includes(i) !== signed.includes(i) || (i > 0 && below.length === 0)) return 'broken_chain';
     const lengths = below.map((j) => depths[j] + (chain[j].issuer.equals(chain[j].subject) ? 0 : 1));
-    depths.push(i === 0 ? 0 : Math.min(...lengths));
+    depths.push(i === 0 ? 0 : minOf(lengths));
     if (!isCa(above, depths[i])) return 'path_too_long';
   }
   return null;

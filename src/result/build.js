@@ -161,14 +161,12 @@ export function rateWindowMs(operations, facts) {
   return isPassedOn && !interrupted ? windowMs : until;
 }
 
-/** The growth of the response time per time that counts as none, and the late responses that do: at most two. */
+/** The growth of the delay per time that counts as none, and the late responses that do: at most two. */
 const [MAX_GROWTH, STRAGGLERS] = [0.01, 2];
 
 /**
- * Did an open loop's target keep up? If all was done by the planned end, it did. Otherwise it depends on the response
- * times by due time: a target that serves a share 1/(1 + g) of the offered rate lets them grow by g per time, from
- * their first value on. If they do not grow, rate x response time requests are in flight at the end by Little's law,
- * as always; with more than twice that, plus two, there may be a backlog.
+ * Did an open loop's target keep up? If all was done by the planned end, it did. Otherwise it did if the delay did not
+ * grow, and no more requests were in flight at the end than by Little's law: rate x delay, here twice that plus two.
  * @param {CellTally[]} operations @param {RunFacts} facts
  * @returns {boolean | null} null: the responses are too few or too uneven to show it
  */
@@ -184,22 +182,48 @@ function keptUp(operations, { windowMs, interrupted }) {
 }
 
 /**
+ * The delay is the time from when the n-th request was due to when the n-th success was done, whichever request that
+ * was: a target that serves a share 1/(1 + g) of the offered rate lets it grow by g per time, in whatever order it serves.
  * @param {CellTally[]} operations
  * @returns {{isShown: boolean, isExcluded: boolean, most: number}} `most`: in flight without a backlog
  */
 export function growthOf(operations) {
-  const of = (/** @type {'count' | 'dueMs' | 'responseMs'} */ key) =>
-    sumArrays(operations.map(({ byDue }) => byDue[key]));
-  const [count, dueMs, responseMs] = [of('count'), of('dueMs'), of('responseMs')];
-  const points = count.flatMap((weight, i) =>
-    weight > 0 ? { weight, x: dueMs[i] / weight, y: responseMs[i] / weight } : [],
-  );
-  const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
+  const [due, done] = /** @type {const} */ (['due', 'done']).map((key) => {
+    const parts = operations.map(({ successTimes }) => successTimes[key]);
+    const sumMs = sumArrays(parts.map((part) => part.sumMs));
+    const counts = sumArrays(parts.map(({ count }) => count));
+    return rankTimes(counts.flatMap((weight, i) => (weight > 0 ? { weight, ms: sumMs[i] / weight } : [])));
+  });
+  const dueAt = through(due);
+  const points = done.map(({ weight, rank, ms }) => ({ weight, x: dueAt(rank), y: ms - dueAt(rank) }));
   const { slope, at } = lineThrough(points);
-  const inFlight = last > first ? (total(count) / (last - first)) * Math.max(0, at(first)) : Infinity;
+  const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
+  const sent = total(done.map(({ weight }) => weight));
+  const inFlight = last > first ? (sent / (last - first)) * Math.max(0, at(first)) : Infinity;
   return {
     ...{ isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },
     most: STRAGGLERS + 2 * inFlight,
+  };
+}
+
+/** @param {{weight: number, ms: number}[]} groups of requests: their number and mean time @returns in order, with the mean rank */
+function rankTimes(groups) {
+  let before = 0;
+  return groups
+    .toSorted((a, b) => a.ms - b.ms)
+    .map(({ weight, ms }) => {
+      before += weight;
+      return { weight, ms, rank: before - weight / 2 };
+    });
+}
+
+/** @param {{rank: number, ms: number}[]} points in order @returns {(rank: number) => number} lines between them, and beyond */
+function through(points) {
+  return (rank) => {
+    const after = points.findIndex((point) => point.rank >= rank);
+    const i = Math.max(1, after === -1 ? points.length - 1 : after);
+    const [a, b] = [points[i - 1], points[i]];
+    return b === undefined ? a.ms : a.ms + ((rank - a.rank) / (b.rank - a.rank)) * (b.ms - a.ms);
   };
 }
 

@@ -1,6 +1,5 @@
 /** The Result, source of every report. Unknown keys are allowed, so that older readers accept newer files. */
 import { z } from 'zod';
-import { DUE_PARTS } from '../engine/recording/tally.js';
 import {
   amount,
   count,
@@ -28,15 +27,15 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
-const parts = (/** @type {z.ZodNumber | z.ZodInt} */ of) => z.array(of).length(DUE_PARTS);
+const PartTimes = z.object({ count: z.array(count), sumMs: z.array(z.number()) });
 
 /** Times are milliseconds from the start of the measured phase. */
 const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
-  /** Successes in equal parts of the measured phase by the time they were due; absent in older files. */
-  byDue: z.object({ count: parts(count), ...each(['dueMs', 'responseMs'], parts(z.number())) }).optional(),
+  /** When successes were due, and when done, in equal parts of the measured phase; absent in older files. */
+  successTimes: z.object(each(['due', 'done'], PartTimes)).optional(),
   /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */

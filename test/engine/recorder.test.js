@@ -245,14 +245,19 @@ describe('a recorder', () => {
     recorder.record(sample(3000, 4500, 'good'));
     recorder.record(sample(4000, 4900, 'refused'));
     recorder.record(sample(4990, 5100, 'good'));
-    const [{ lastSuccessMs, byDue, successesAfter }] = recorder.finish().cells;
+    const [{ lastSuccessMs, successTimes, successesAfter }] = recorder.finish().cells;
     assert.deepEqual([lastSuccessMs, successesAfter], [4100, 1]);
-    const twentieths = (/** @type {Record<number, number>} */ at) =>
-      Array.from({ length: 20 }, (_, i) => at[i] ?? 0);
-    assert.deepEqual(byDue, {
-      count: twentieths({ 0: 1, 1: 1, 9: 1, 10: 1, 19: 1 }),
-      dueMs: twentieths({ 0: 0, 1: 200, 9: 1999, 10: 2000, 19: 3990 }),
-      responseMs: twentieths({ 0: 300, 1: 2000, 9: 100, 10: 1500, 19: 110 }),
+    const parts = (/** @type {number} */ length, /** @type {Record<number, number>} */ at) =>
+      Array.from({ length }, (_, i) => at[i] ?? 0);
+    assert.deepEqual(successTimes, {
+      due: {
+        count: parts(20, { 0: 1, 1: 1, 9: 1, 10: 1, 19: 1 }),
+        sumMs: parts(20, { 1: 200, 9: 1999, 10: 2000, 19: 3990 }),
+      },
+      done: {
+        count: parts(40, { 1: 1, 10: 1, 11: 1, 17: 1, 20: 1 }),
+        sumMs: parts(40, { 1: 300, 10: 2099, 11: 2200, 17: 3500, 20: 4100 }),
+      },
     });
   });
 });

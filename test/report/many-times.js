@@ -7,7 +7,7 @@ import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/commo
 /** @param {CellTally} operation @param {number} times @returns {CellTally} */
 export function manyOperations(operation, times) {
   if (times === 1) return operation;
-  const { outcomes, verification, perSecond, byDue } = operation;
+  const { outcomes, verification, perSecond, successTimes } = operation;
   const many = (/** @type {number} */ count) => count * times;
   return {
     ...operation,
@@ -19,7 +19,7 @@ export function manyOperations(operation, times) {
     verification: { ...verification, checked: many(verification.checked), passed: many(verification.passed) },
     neverSentDue: many(operation.neverSentDue),
     perSecond: mapValues(perSecond, (counts) => counts.map(many)),
-    byDue: mapValues(byDue, (sums) => sums.map(many)),
+    successTimes: mapValues(successTimes, (times) => mapValues(times, (sums) => sums.map(many))),
     successesAfter: many(operation.successesAfter),
   };
 }

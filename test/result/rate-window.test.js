@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { uniform } from '../../src/common/random.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
-import { mergeTallies } from '../../src/engine/recording/tally.js';
+import { emptyTimes, mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
 import { buildBlock, buildView, measure, rateWindowMs } from '../../src/result/build.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
@@ -30,6 +30,30 @@ const after = (ms, spread = 0) => {
 function collapsing(ms, untilMs, perSecond) {
   const queue = serial(perSecond, untilMs + ms);
   return (dueMs, index) => (dueMs < untilMs ? dueMs + ms : Math.max(dueMs + ms, queue(dueMs, index)));
+}
+
+/** A target that picks one of the waiting requests at a time: the newest, or any. @param {number} perSecond @param {(waiting: number) => number} pick */
+function picking(perSecond, pick) {
+  return (/** @type {number[]} */ dueMs) => {
+    const done = /** @type {number[]} */ ([]);
+    const waiting = /** @type {number[]} */ ([]);
+    let next = 0;
+    for (let now = 0; next < dueMs.length || waiting.length > 0; ) {
+      while (next < dueMs.length && dueMs[next] <= now) waiting.push(next++);
+      if (waiting.length === 0) now = dueMs[next];
+      else {
+        now += 1000 / perSecond;
+        done[waiting.splice(pick(waiting.length), 1)[0]] = now;
+      }
+    }
+    return done;
+  };
+}
+
+/** @param {number[]} dueMs of all requests @param {(dueMs: number[]) => number[]} target @returns {Target} */
+function inAnyOrder(dueMs, target) {
+  const done = target(dueMs);
+  return (_, index) => done[index];
 }
 
 /**
@@ -90,6 +114,8 @@ function judge({ cells, facts }, text) {
 const HOURLY = { ratePerSecond: 1000 / 3600, seconds: 60 };
 const TWENTY = { ratePerSecond: 20, seconds: 10 };
 
+const DUE = Array.from({ length: 200 }, (_, i) => i * 50);
+
 describe('a requirement of the offered rate', () => {
   const MET = /** @type {[string, Parameters<typeof run>[0], Target][]} */ ([
     ['everything finished in time', TWENTY, after(10)],
@@ -121,6 +147,30 @@ describe('a requirement of the offered rate', () => {
     ['two thirds of it, a second late', { ratePerSecond: 10, seconds: 3 }, collapsing(1000, 0, 6.5)],
     ['90 % of it, three seconds late', TWENTY, collapsing(3000, 0, 18)],
     ['80 % of it, four seconds late', { ratePerSecond: 10, seconds: 9 }, collapsing(4000, 0, 8)],
+    [
+      '10/s of 20/s, the newest first',
+      TWENTY,
+      inAnyOrder(
+        DUE,
+        picking(10, (waiting) => waiting - 1),
+      ),
+    ],
+    [
+      '18/s of 20/s, the newest first',
+      TWENTY,
+      inAnyOrder(
+        DUE,
+        picking(18, (waiting) => waiting - 1),
+      ),
+    ],
+    [
+      '15/s of 20/s, in any order',
+      TWENTY,
+      inAnyOrder(
+        DUE,
+        picking(15, (waiting) => Math.floor(uniform(5, waiting) * waiting)),
+      ),
+    ],
     ['one of 17 five seconds late', HOURLY, (ms, i) => ms + (i === 16 ? 5000 : 10)],
   ]);
   for (const [sentence, load, target] of NOT_MET) {
@@ -178,9 +228,8 @@ test('rates of operations use the window of the whole run, and add up to its rat
   assert.deepEqual([rateOf(operations), rateOf(fast.cells), rateOf(late.cells)], [16, 12, 4]);
 });
 
-test('parts written by older versions, without response times by due time, prove no rate with late responses', () => {
+test('parts written by older versions, without the times of successes, prove no rate with late responses', () => {
   const { cells, facts } = run(TWENTY, after(1000));
-  const empty = { count: Array(20).fill(0), dueMs: Array(20).fill(0), responseMs: Array(20).fill(0) };
-  const old = { cells: [{ ...cells[0], byDue: empty }], facts };
+  const old = { cells: [{ ...cells[0], successTimes: emptyTimes() }], facts };
   assert.equal(judge(old, 'rate>=20/s').verdict, 'not proven');
 });

@@ -266,6 +266,12 @@ describe('a requirement on an operation or a stage is judged on its scope alone:
     assertJudged({ load, change }, { 'second: rate>=1000/h': 'not met' });
   });
 
+  test('a run is judged on all its stages: a backlog of the first that the last does not work off', () => {
+    const load = staged([stage('rush', [10, 10, 10]), stage('calm', [5, 4.5, 4.5])]);
+    const change = good(all, (/** @type {any} */ { index }) => ({ done: (index + 1) * 200 }));
+    assertJudged({ load, change }, { 'rate>=8/s': 'not met', 'rush: rate>=8/s': 'not met' });
+  });
+
   test('dropped and never sent requests count in the stage in which they were due', () => {
     const drop = { load: staged(STAGES, { overflow: 'drop' }) };
     const dropped = assertJudged(drop, { 'hold: errors<1%': 'not met' });

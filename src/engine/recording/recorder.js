@@ -3,7 +3,7 @@ import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
-import { countVerification, createTally, DUE_PARTS, increment, outcomeOf, packTally } from './tally.js';
+import { addTimes, countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
@@ -128,12 +128,7 @@ export function createRecorder(context) {
       if (!classification.success) return;
       cell.lastSuccessMs = Math.max(cell.lastSuccessMs, doneMs);
       if (doneMs > times[stage].endMs) cell.successesAfter++;
-      const { startMs, endMs } = times[stage];
-      const part = Math.floor(((dueMs - startMs) / (endMs - startMs)) * DUE_PARTS);
-      const nearest = Math.max(0, Math.min(part, DUE_PARTS - 1));
-      cell.byDue.count[nearest]++;
-      cell.byDue.dueMs[nearest] += dueMs;
-      cell.byDue.responseMs[nearest] += done - intended;
+      addTimes(cell.successTimes, times[stage], { due: dueMs, done: doneMs });
     },
     /** @param {number} ms since time zero: all samples done before it are recorded */
     advance(ms) {

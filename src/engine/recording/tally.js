@@ -42,8 +42,10 @@ import { sumArrays, total } from '../../common/sums.js';
  */
 const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
 
-/** Enough for a line through their mean response times, each long enough to be nearly independent. */
-export const DUE_PARTS = 20;
+/** Enough for a line through their delays, each long enough to be nearly independent. */
+const PARTS = 20;
+/** Also after the stage's end, for as long again; the last has all later ones. */
+const DONE_PARTS = 2 * PARTS;
 
 /**
  * One operation in one stage; times count from the start of the measured phase.
@@ -65,16 +67,30 @@ function createCell(name, stage) {
     perSecond: { sent: seconds(), succeeded: seconds(), failed: seconds() },
     /** Completion of the last success; 0 without one. */
     lastSuccessMs: 0,
-    byDue: emptyByDue(),
+    successTimes: emptyTimes(),
     /** Successes completed after the planned end of the stage. */
     successesAfter: 0,
   };
 }
 
-/** Successes in equal parts of the stage by the time they were due, and the sums of their due and response times. */
-export function emptyByDue() {
-  const zeros = () => Array(DUE_PARTS).fill(0);
-  return { count: zeros(), dueMs: zeros(), responseMs: zeros() };
+/** When successes were due, and when they were done: numbers in equal parts of the stage, and sums of their times. */
+export function emptyTimes() {
+  const of = (/** @type {number} */ parts) => ({ count: Array(parts).fill(0), sumMs: Array(parts).fill(0) });
+  return { due: of(PARTS), done: of(DONE_PARTS) };
+}
+
+/**
+ * @param {ReturnType<typeof emptyTimes>} times @param {{startMs: number, endMs: number}} span of the stage
+ * @param {{due: number, done: number}} success ms from the start of the measured phase
+ */
+export function addTimes(times, { startMs, endMs }, success) {
+  for (const key of /** @type {const} */ (['due', 'done'])) {
+    const { count, sumMs } = times[key];
+    const part = Math.floor(((success[key] - startMs) / (endMs - startMs)) * PARTS);
+    const nearest = Math.max(0, Math.min(part, count.length - 1));
+    count[nearest]++;
+    sumMs[nearest] += success[key];
+  }
 }
 
 /** @param {string[]} names of the operations @param {number} stages @returns {Tally} empty */
@@ -144,8 +160,8 @@ export function mergeTallies(tallies) {
 }
 
 /**
- * Sums each operation over all stages. The rate window follows the last stage (see rateWindowMs);
- * `successesAfter` includes earlier stages whose responses came after its end.
+ * Sums each operation over all stages. `successesAfter` includes earlier stages whose responses came after the end
+ * of the last.
  * @param {CellTally[]} cells all of the first stage, then all of the next
  * @param {readonly {startMs: number, endMs: number}[]} spans of the stages @returns {CellTally[]}
  */
@@ -155,12 +171,11 @@ export function foldStages(cells, spans) {
   const names = [...new Set(cells.map(({ name }) => name))];
   return names.map((name) => {
     const stages = cells.filter((cell) => cell.name === name);
-    const { byDue } = stages[stages.length - 1];
     const late = stages.filter(({ lastSuccessMs }) => lastSuccessMs > endMs);
     return {
       ...mergeCells(stages),
       stage: 0,
-      byDue,
+      successTimes: joinTimes(stages.map(({ successTimes }) => successTimes)),
       successesAfter: total(late.map(({ successesAfter }) => successesAfter)),
     };
   });
@@ -219,6 +234,15 @@ function mergeCells(parts) {
     outcomes: Object.fromEntries([...outcomes].map(mergeOutcome)),
     lastSuccessMs: Math.max(...parts.map(({ lastSuccessMs }) => lastSuccessMs)),
   };
+}
+
+/** @param {ReturnType<typeof emptyTimes>[]} stages in order @returns {ReturnType<typeof emptyTimes>} all their parts */
+function joinTimes(stages) {
+  const join = (/** @type {'due' | 'done'} */ key) => ({
+    count: stages.flatMap((times) => times[key].count),
+    sumMs: stages.flatMap((times) => times[key].sumMs),
+  });
+  return { due: join('due'), done: join('done') };
 }
 
 /**

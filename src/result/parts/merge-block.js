@@ -1,6 +1,6 @@
 /** Tallies -> the merge block in the result of a part of a plan, and back (see merge-results.js). */
 import { createHistogram, decodeHistogram, encodeHistogram, sumHistograms } from '../../common/histogram.js';
-import { emptyByDue } from '../../engine/recording/tally.js';
+import { emptyTimes } from '../../engine/recording/tally.js';
 import { SERIES } from '../latency.js';
 
 /** @import { SecondRow } from '../../engine/recording/seconds.js' */
@@ -20,9 +20,9 @@ import { SERIES } from '../latency.js';
  */
 export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched, machine, seconds }) {
   const own = operations.map(
-    ({ name, warmup, perSecond, lastSuccessMs, byDue, successesAfter, outcomes }) => [
+    ({ name, warmup, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
       name,
-      { warmup, perSecond, lastSuccessMs, byDue, successesAfter, own: ownOf(outcomes) },
+      { warmup, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
     ],
   );
   const lags = seconds.map(({ lag, lagMax }) =>
@@ -54,7 +54,7 @@ export function tallyOf(result, { operations, watch }) {
       verification: { ...block.verification, notes: block.verification.notes ?? [] },
       dropped: block.totals.dropped,
       neverSentDue: block.totals.neverSentDue,
-      byDue: emptyByDue(),
+      successTimes: emptyTimes(),
       ...operations[name],
     })),
     lag: watch.lag,
