@@ -56,11 +56,14 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   const inWindow = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   // The window may hold one constant arrival more or fewer than the rate implies.
   const ratePerSecond = (isDone ? offeredPerSecond : null) ?? inWindow;
+  const [least, most] = ratesInPlan(operations, facts, succeeded);
   const bar = rateBar({
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts), offeredPerSecond, succeeded },
+    ...(isOpen && isKeepingUp !== null
+      ? {}
+      : { least: Math.min(ratePerSecond, least), most: Math.max(ratePerSecond, most) }),
     errors: Math.max(0, errors - (facts.toolErrors ?? 0)),
     isServed: isConstant && allOnTime,
-    slack: isKeepingUp === null && facts.windowMs > 0 ? Math.max(1, windowMs / facts.windowMs) : 1,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: Math.max(MIN_CLUMP, (inWindow * meanOf(all.response.reported)) / 1000),
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
@@ -108,7 +111,7 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
     toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
-    ...{ model: load.model, arrivals: load.arrivals, measurementValid },
+    ...{ model: load.model, arrivals: load.arrivals, timeoutMs: load.timeoutMs, measurementValid },
   };
 }
 
@@ -178,7 +181,24 @@ function keptUp(operations, { windowMs, interrupted }) {
   if (after <= Math.min(STRAGGLERS, total(successesPerSecond(operations)) / 100)) return true;
   const growth = growthOf(operations);
   if (growth.isShown) return false;
-  return growth.isExcluded && after <= growth.most ? true : null;
+  // The first requests fill a queue that is served after the end: if a target refuses others, that is not its rate.
+  return growth.isExcluded && after <= growth.most && !hasFailures(operations) ? true : null;
+}
+
+/** @param {CellTally[]} operations */
+const hasFailures = (operations) =>
+  operations.some(
+    ({ dropped, outcomes }) => dropped > 0 || Object.values(outcomes).some(({ success }) => !success),
+  );
+
+/**
+ * The successes per planned second: without those done after the planned end (but for as many as a stage took over from the
+ * one before), and with them.
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {number} succeeded
+ */
+function ratesInPlan(operations, { windowMs, carriedOver = 0 }, succeeded) {
+  const after = Math.max(0, sumOf(operations, 'successesAfter') - carriedOver);
+  return [succeeded - after, succeeded].map((count) => (windowMs > 0 ? (count / windowMs) * 1000 : 0));
 }
 
 /**

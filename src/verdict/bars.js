@@ -13,6 +13,7 @@ import {
   meanAndVariance,
   poissonBounds,
   proportionLowerBound,
+  proportionUpperBound,
   studentT95,
   upperRank,
 } from './statistics.js';
@@ -63,8 +64,12 @@ function valueAmong({ count, as }, histogram, rank, at) {
 /** Fewer requests may miss the slow ones that raise the mean, and equal times would give a bar of no width. */
 export const MIN_FOR_MEAN = 30;
 
-/** Bar of the mean over independent requests. @param {Times} times not empty @returns {ValueBar} */
-export function meanBar({ reported, target }) {
+/**
+ * Bar of the mean over independent requests.
+ * @param {Times} times not empty @param {number} [longestMs] how long requests may take that are so rare that none was seen
+ * @returns {ValueBar}
+ */
+export function meanBar({ reported, target }, longestMs = 0) {
   const n = reported.totalCount;
   const { mean, deviation } = meanAndDeviationOf(reported);
   const targetMean = Math.min(mean, meanOf(target));
@@ -74,7 +79,7 @@ export function meanBar({ reported, target }) {
   return {
     value: mean,
     low: Math.max(0, targetMean - sampling),
-    high: mean + sampling,
+    high: mean + sampling + proportionUpperBound(0, n) * Math.max(0, longestMs - reported.maxValue / 1000),
     tool: mean - targetMean,
   };
 }
@@ -98,24 +103,24 @@ const BATCHES = 20;
 export const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once
+ * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number}} Successes
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once;
+ *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slack?: number, slowdown: number}} sample
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
- *   in time; `slack`: the factor by which the target may have been faster if it kept up; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
+ *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown
  * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
-  const { perSecond, succeeded, errors, offeredPerSecond, isServed, slack = 1, slowdown } = sample;
+  const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
   if ((isServed && succeeded >= MIN_SERVED) || succeeded === 0) {
     const high = Math.max(perSecond, succeeded > 0 ? (offeredPerSecond ?? 0) : 0);
     return { low: perSecond, high, sampled: high };
   }
-  const { low, ...upper } = sampledBar(sample);
-  const high = upper.high * slack;
+  const { low, high } = sampledBar(sample);
   const maxRate =
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
@@ -126,19 +131,20 @@ export function rateBar(sample) {
 }
 
 /** @param {Successes} sample */
-function sampledBar({ perSecond, succeeded, clump = MIN_CLUMP, ...seconds }) {
-  const { completedPerSecond, fullSeconds = completedPerSecond.length } = seconds;
+function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
+  const { succeeded, clump = MIN_CLUMP, completedPerSecond } = counts;
+  const { fullSeconds = completedPerSecond.length } = counts;
   if (fullSeconds < MIN_SECONDS) {
     const { low, high } = poissonBounds(succeeded / clump);
-    const scale = (perSecond * clump) / succeeded;
-    return { low: low * scale, high: high * scale };
+    const scale = clump / succeeded;
+    return { low: low * scale * least, high: high * scale * most };
   }
   const means = batchMeans(completedPerSecond, fullSeconds);
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
   const margin = Math.max(half, 1 / fullSeconds);
-  return { low: perSecond - margin, high: perSecond + margin };
+  return { low: least - margin, high: most + margin };
 }
 
 /** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds */

@@ -58,13 +58,16 @@ function inAnyOrder(dueMs, target) {
 
 /**
  * @param {{ratePerSecond: number, seconds: number, warmupSeconds?: number}} load constant @param {Target} target
- * @param {Partial<RunFacts>} [changes]
+ * @param {Partial<RunFacts>} [changes] @param {(index: number) => boolean} [isGood]
  */
-function run({ ratePerSecond, seconds, warmupSeconds = 0 }, target, changes = {}) {
+function run({ ratePerSecond, seconds, warmupSeconds = 0 }, target, changes = {}, isGood = () => true) {
   const windowMs = seconds * 1000;
   const warmupMs = warmupSeconds * 1000;
   const good = /** @type {const} */ ({ outcome: 'good', success: true, verification: 'passed' });
-  const operations = [{ name: 'issue', classify: () => good }];
+  const bad = /** @type {const} */ ({ outcome: 'refused', success: false, verification: null });
+  const classify = (/** @type {number} */ _, /** @type {unknown} */ _body, /** @type {number} */ index) =>
+    isGood(index) ? good : bad;
+  const operations = [{ name: 'issue', classify }];
   const recorder = createRecorder({
     ...{ operations, warmupMs, shards: 1, measuredMs: windowMs, onSecond() {} },
   });
@@ -226,6 +229,45 @@ test('rates of operations use the window of the whole run, and add up to its rat
   assert.equal(windowMs, 75_000);
   const rateOf = (/** @type {CellTally[]} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
   assert.deepEqual([rateOf(operations), rateOf(fast.cells), rateOf(late.cells)], [16, 12, 4]);
+});
+
+/** @param {number} ratePerSecond @param {number} queue longer is refused @param {number} perSecond */
+function refusing(ratePerSecond, queue, perSecond) {
+  let free = 0;
+  return (/** @type {number} */ index) => {
+    const due = (index * 1000) / ratePerSecond;
+    if (free - due > (queue * 1000) / perSecond) return null;
+    free = Math.max(free, due) + 1000 / perSecond;
+    return free;
+  };
+}
+
+test('a queue that is filled at the start and served after the end does not raise the rate of a target that refuses', () => {
+  const done = Array.from(
+    { length: 1200 },
+    (
+      (of) => (_, i) =>
+        of(i)
+    )(refusing(40, 20, 20)),
+  );
+  const { cells, facts } = run(
+    { ratePerSecond: 40, seconds: 30 },
+    (due, i) => done[i] ?? due + 1,
+    {},
+    (i) => done[i] !== null,
+  );
+  const ran = { cells, facts };
+  assert.notEqual(judge(ran, 'rate>=20.2/s').verdict, 'met');
+  assert.equal(judge(ran, 'rate>=19.5/s').verdict, 'met');
+});
+
+test('a closed loop in which some requests are slow: the time in which only these are awaited is not all in its rate', () => {
+  const perSecond = { sent: [], failed: [], succeeded: [...Array(30).fill(80), 1, 0, 1, 0, 1] };
+  const [cell] = run({ ratePerSecond: 80.1, seconds: 30 }, (due, i) => due + (i >= 2400 ? 5000 : 50)).cells;
+  const facts = { ...run(TWENTY, after(5)).facts, model: /** @type {const} */ ('closed'), windowMs: 30_000 };
+  const { rates } = buildBlock([{ ...cell, perSecond }], facts);
+  assert.ok(rates.perSecond < 70, String(rates.perSecond));
+  assert.ok(Number(rates.bar?.high) >= 80 && Number(rates.bar?.low) <= 70, JSON.stringify(rates.bar));
 });
 
 test('parts written by older versions, without the times of successes, prove no rate with late responses', () => {

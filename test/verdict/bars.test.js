@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rateBar } from '../../src/verdict/bars.js';
+import { createHistogram, recordMs } from '../../src/common/histogram.js';
+import { meanBar, rateBar } from '../../src/verdict/bars.js';
 
 const SAMPLE = { errors: 0, offeredPerSecond: null, isServed: false, slowdown: 1 };
 
@@ -25,8 +26,19 @@ test('in a short run, responses that may have come in clumps of 40 prove less th
   assert.ok(clumped.low < 5 && Number(clumped.high) > 60, JSON.stringify(clumped));
 });
 
-test('if the target may have kept up, the bar reaches the rate that it would then have had', () => {
+test('if those in flight at the end may count or not, the bar includes both', () => {
   const sample = { ...SAMPLE, perSecond: 10, succeeded: 200, completedPerSecond: Array(20).fill(10) };
-  assert.ok(Number(rateBar(sample).high) < 11);
-  assert.ok(Number(rateBar({ ...sample, slack: 2, offeredPerSecond: 20 }).high) >= 20);
+  const { low, high } = rateBar(sample);
+  assert.ok(low > 9 && Number(high) < 11);
+  const wide = rateBar({ ...sample, least: 8, most: 20, offeredPerSecond: 20 });
+  assert.ok(wide.low < 8 && Number(wide.high) >= 20, JSON.stringify(wide));
+});
+
+test('the mean of 200 fast requests may miss slow ones: a share of 1.5 %, as slow as the timeout', () => {
+  const histogram = createHistogram();
+  for (let i = 0; i < 200; i++) recordMs(histogram, 20 + (i % 3));
+  const times = { reported: histogram, target: histogram };
+  assert.ok(meanBar(times).high < 22);
+  const { high } = meanBar(times, 10_000);
+  assert.ok(high > 160 && high < 190, String(high));
 });

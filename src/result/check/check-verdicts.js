@@ -117,6 +117,7 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
   const view = {
     ...{ ...totals, ratePerSecond: perSecond, rateBar: bar, unchecked: verification.unchecked },
     ...{ model: load.model, arrivals: load.arrivals, measurementValid: measurement.verdict !== 'invalid' },
+    timeoutMs: load.timeoutMs,
     ...{ offeredPerSecond: null, allOnTime: false, all: timesOf([{ latencyMs }]) },
     series: timesOf(good.map(([, details]) => details)),
     checked: timesOf(checked.map(([, details]) => details)),

@@ -160,7 +160,9 @@ function judgeExtreme(requirement, view) {
   const bars = (isByExample ? [view.series] : [view.series, view.all])
     .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
-    .map((times) => (metric === 'mean' ? meanBar(times) : extremeBar(times, metric)));
+    .map((times) =>
+      metric === 'mean' ? meanBar(times, isUpper ? view.timeoutMs : 0) : extremeBar(times, metric),
+    );
   if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
   const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const { value, low, high, tool } = bar;

@@ -27,6 +27,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: only the HTTP status shows success
  * @property {number} [toolErrors] errors that the tool or its machine may have caused
+ * @property {number} [timeoutMs] of requests
  * @property {boolean} measurementValid
  * @property {import('./judge-figures.js').Words} [words] for reasons, if the unit is not a request
  */
