@@ -47,6 +47,7 @@ export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
     /** The planned length, but a number of requests may end a closed loop earlier; cut short by an interruption. */
     windowMs: actualMs,
     offeredPerSecond: offeredBetween(load, 0, actualMs),
+    concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
     /** Time of the last response, from the start of the measured phase. */
     endedMs,
     model,

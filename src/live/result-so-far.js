@@ -122,7 +122,16 @@ function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
   const reachedMs = settledMs ?? endedMs;
   const noneDropped = operations.every(({ dropped }) => dropped === 0);
   return {
-    ...{ planned: expected, endedMs, model, arrivals, warmupMs, interrupted: false, offeredPerSecond: null },
+    ...{
+      planned: expected,
+      endedMs,
+      model,
+      arrivals,
+      warmupMs,
+      interrupted: false,
+      offeredPerSecond: null,
+      concurrency: null,
+    },
     neverSent: expected - settled,
     windowMs: Math.min(reachedMs, zero.windowMs ?? reachedMs),
     allOnTime: settledMs !== null && noneDropped && outcomesOf(operations).every(({ success }) => success),

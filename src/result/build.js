@@ -19,6 +19,8 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [toolErrors] upper bound of the errors that the tool or its machine caused
  * @property {number} [slowdown] of all operations, which share the connections
+ * @property {number} [idle] likewise, see idleOf
+ * @property {number | null} [concurrency] of a closed loop; null: it varies
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
  * @property {number} [carriedOver] successes of the previous stage that came after its end
@@ -29,9 +31,9 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /**
  * The sums behind a block and the verdicts on requirements.
  * @param {CellTally[]} operations @param {RunFacts} facts
- * @param {number} [windowMs] for rates; the run's or stage's, so that the rates of its operations add up
  */
-export function measure(operations, facts, windowMs = rateWindowMs(operations, facts)) {
+export function measure(operations, facts) {
+  const windowMs = rateWindowMs(operations, facts);
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const countSent = (/** @type {boolean} */ success) =>
     total(outcomes.map(([name, one]) => (name !== 'never_sent' && one.success === success ? one.count : 0)));
@@ -48,45 +50,42 @@ export function measure(operations, facts, windowMs = rateWindowMs(operations, f
   const isOpen = facts.model === 'open';
   const isConstant = facts.arrivals === 'constant';
   const isEnded = facts.allOnTime === undefined;
-  const isKeepingUp = isOpen ? keptUp(operations, facts) : false;
   // Open loop: every planned arrival succeeded, and there was no backlog at the end.
-  const isDone = succeeded === planned && succeeded > 0 && isKeepingUp === true;
+  const isDone = isOpen && succeeded === planned && succeeded > 0 && keptUp(operations, facts) === true;
   const allOnTime = isOpen && (facts.allOnTime ?? isDone);
   const offeredPerSecond = isOpen && isConstant && isEnded ? (facts.offeredPerSecond ?? null) : null;
   const inWindow = windowMs > 0 ? (succeeded / windowMs) * 1000 : 0;
   // The window may hold one constant arrival more or fewer than the rate implies.
   const ratePerSecond = (isDone ? offeredPerSecond : null) ?? inWindow;
-  const [least, most] = ratesInPlan(operations, facts, succeeded);
   const bar = rateBar({
-    ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts), offeredPerSecond, succeeded },
-    ...(isOpen && isKeepingUp !== null
-      ? {}
-      : { least: Math.min(ratePerSecond, least), most: Math.max(ratePerSecond, most) }),
+    ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
+    ...possibleRates(operations, facts, { ratePerSecond, windowMs, succeeded }),
     errors: Math.max(0, errors - (facts.toolErrors ?? 0)),
     isServed: isConstant && allOnTime,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: Math.max(MIN_CLUMP, (inWindow * meanOf(all.response.reported)) / 1000),
     slowdown: facts.slowdown ?? slowdownOf(operations, facts, all),
   });
-  const rates = { ratePerSecond, offeredPerSecond, rateBar: bar };
+  const rates = { ratePerSecond, offeredPerSecond, rateBar: bar, windowMs };
   return { operations, facts, outcomes, counts, errors, all, allOnTime, ...rates };
 }
 
 /** @param {Parameters<typeof measure>} measured @returns {OperationBlock} of the whole run, a stage or an operation */
 export function buildBlock(...measured) {
-  const { operations, facts, outcomes, counts, errors, all, ratePerSecond, rateBar } = measure(...measured);
+  const { operations, facts, outcomes, counts, errors, all, windowMs, ...rates } = measure(...measured);
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, toolErrors, meanings } = facts;
   const errorShare = errorRateOf(counts);
   return {
     totals: { planned, sent: succeeded + failed, ...counts, neverSent, errors },
     errorShare,
+    windowSeconds: windowMs / 1000,
     ...(errorShare === null ? {} : { errorShareBar: shareBar(errors, succeeded + errors, toolErrors) }),
     rates: {
-      perSecond: ratePerSecond,
-      perHour: ratePerSecond * 3600,
+      perSecond: rates.ratePerSecond,
+      perHour: rates.ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
-      bar: rateBar,
+      bar: rates.rateBar,
     },
     latencyMs: latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
     outcomes: {
@@ -123,7 +122,8 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
 export function factsOfEach(all, facts) {
   if (all.length === 1) return () => facts;
   const slowdown = slowdownOf(all, facts, timesOf(all.flatMap(({ outcomes }) => Object.values(outcomes))));
-  return (operation) => ({ ...facts, ...plannedOf([operation], facts), arrivals: 'poisson', slowdown });
+  const idle = idleOf(all, facts, rateWindowMs(all, facts));
+  return (operation) => ({ ...facts, ...plannedOf([operation], facts), arrivals: 'poisson', slowdown, idle });
 }
 
 /**
@@ -141,8 +141,11 @@ function slowdownOf(operations, facts, times) {
   return targetMean > 0 ? Math.max(1, meanOf(reported) / targetMean) : Number.POSITIVE_INFINITY;
 }
 
-/** @param {CellTally[]} operations @param {RunFacts} facts in full seconds; the plan may be far longer than the run */
-function fullSeconds(operations, { startMs = 0, windowMs }) {
+/**
+ * In full seconds; the plan may be far longer than the run.
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {number} windowMs of the rate
+ */
+function fullSeconds(operations, { startMs = 0 }, windowMs) {
   const first = Math.ceil(startMs / 1000);
   const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
   const completedPerSecond = successesPerSecond(operations).slice(first, first + fullSeconds);
@@ -166,6 +169,8 @@ export function rateWindowMs(operations, facts) {
 
 /** The growth of the delay per time that counts as none, and the late responses that do: at most two. */
 const [MAX_GROWTH, STRAGGLERS] = [0.01, 2];
+/** With a larger share of responses after the planned end, the run was too short for its delay to show anything. */
+const MAX_AFTER = 1 / 3;
 
 /**
  * Did an open loop's target keep up? If all was done by the planned end, it did. Otherwise it did if the delay did not
@@ -181,8 +186,9 @@ function keptUp(operations, { windowMs, interrupted }) {
   if (after <= Math.min(STRAGGLERS, total(successesPerSecond(operations)) / 100)) return true;
   const growth = growthOf(operations);
   if (growth.isShown) return false;
+  const isLong = after <= MAX_AFTER * total(successesPerSecond(operations));
   // The first requests fill a queue that is served after the end: if a target refuses others, that is not its rate.
-  return growth.isExcluded && after <= growth.most && !hasFailures(operations) ? true : null;
+  return growth.isExcluded && isLong && after <= growth.most && !hasFailures(operations) ? true : null;
 }
 
 /** @param {CellTally[]} operations */
@@ -192,20 +198,44 @@ const hasFailures = (operations) =>
   );
 
 /**
- * The successes per planned second: without those done after the planned end (but for as many as a stage took over from the
- * one before), and with them.
- * @param {CellTally[]} operations @param {RunFacts} facts @param {number} succeeded
+ * A rate may count the requests in flight at its end in several ways. `least`: not those done after the planned end, but
+ * for as many as a stage took over. `most`, by Little's law: in a closed loop, if all connections had been in use
+ * until its end; in an open loop, without the first delay, or within the plan if the target may have kept up.
+ * @param {CellTally[]} operations @param {RunFacts} facts
+ * @param {{ratePerSecond: number, windowMs: number, succeeded: number}} rate
  */
-function ratesInPlan(operations, { windowMs, carriedOver = 0 }, succeeded) {
-  const after = Math.max(0, sumOf(operations, 'successesAfter') - carriedOver);
-  return [succeeded - after, succeeded].map((count) => (windowMs > 0 ? (count / windowMs) * 1000 : 0));
+function possibleRates(operations, facts, { ratePerSecond, windowMs, succeeded }) {
+  const isKeepingUp = facts.model === 'open' && keptUp(operations, facts);
+  if (isKeepingUp === true || windowMs === 0) return {};
+  const after = Math.max(0, sumOf(operations, 'successesAfter') - (facts.carriedOver ?? 0));
+  const over = (/** @type {number} */ count, /** @type {number} */ ms) =>
+    ms > 0 ? (count / ms) * 1000 : ratePerSecond;
+  const least = Math.min(ratePerSecond, over(succeeded - after, facts.windowMs));
+  const { delayMs } = growthOf(operations);
+  const openMs = isKeepingUp === null ? facts.windowMs : Math.max(windowMs - delayMs, windowMs / 10);
+  const most =
+    facts.model === 'open'
+      ? over(succeeded, openMs)
+      : ratePerSecond * (facts.idle ?? idleOf(operations, facts, windowMs));
+  return { least, most: Math.max(ratePerSecond, most) };
+}
+
+/**
+ * The factor by which a closed loop would have been faster if all its connections had been in use until its end.
+ * @param {CellTally[]} operations @param {RunFacts} facts @param {number} windowMs of the rate
+ */
+function idleOf(operations, { concurrency = null }, windowMs) {
+  const { reported } = timesOf(operations.flatMap(({ outcomes }) => Object.values(outcomes))).response;
+  const usedMs = reported.totalCount * meanOf(reported);
+  return concurrency === null || !(usedMs > 0) ? 1 : Math.max(1, (concurrency * windowMs) / usedMs);
 }
 
 /**
  * The delay is the time from when the n-th request was due to when the n-th success was done, whichever request that
  * was: a target that serves a share 1/(1 + g) of the offered rate lets it grow by g per time, in whatever order it serves.
  * @param {CellTally[]} operations
- * @returns {{isShown: boolean, isExcluded: boolean, most: number}} `most`: in flight without a backlog
+ * @returns {{delayMs: number, isShown: boolean, isExcluded: boolean, most: number}} `delayMs`: at first; `most`: in
+ *   flight without a backlog
  */
 export function growthOf(operations) {
   const [due, done] = /** @type {const} */ (['due', 'done']).map((key) => {
@@ -219,9 +249,10 @@ export function growthOf(operations) {
   const { slope, at } = lineThrough(points);
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const sent = total(done.map(({ weight }) => weight));
-  const inFlight = last > first ? (sent / (last - first)) * Math.max(0, at(first)) : Infinity;
+  const delayMs = Math.max(0, at(first));
+  const inFlight = last > first ? (sent / (last - first)) * delayMs : Infinity;
   return {
-    ...{ isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },
+    ...{ delayMs, isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },
     most: STRAGGLERS + 2 * inFlight,
   };
 }

@@ -12,7 +12,7 @@ import { shardOfThread } from '../plan/shard-part.js';
 import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
 import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
 import { judgeMeasurement } from '../verdict/reasons.js';
-import { buildBlock, buildTimeline, buildView, factsOfEach, measure, rateWindowMs } from './build.js';
+import { buildBlock, buildTimeline, buildView, factsOfEach, measure } from './build.js';
 import { checkResult } from './check/check.js';
 import { mergeBlockOf } from './parts/merge-block.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
@@ -110,7 +110,6 @@ export function buildResult(run) {
   const { requirements, load, ...rest } = plan;
   const { stages: shapes, ...loadAsRun } = load;
   const { shard } = load;
-  const windowMs = rateWindowMs(operations, facts);
   const factsOfOne = factsOfEach(operations, facts);
   const isValid = measurement.verdict !== 'invalid';
   /** By scope: building a view sums up all histograms. @type {Map<string, RunView>} */
@@ -127,7 +126,6 @@ export function buildResult(run) {
     startedAt: run.startedAt.toISOString(),
     startedAtMonotonicNs: String(run.startedAtNs),
     durationSeconds: (unfinished ? facts.endedMs : Math.max(facts.endedMs, facts.windowMs)) / 1000,
-    windowSeconds: windowMs / 1000,
     interrupted: facts.interrupted,
     ...(unfinished ? { unfinished: /** @type {const} */ (true) } : {}),
     command,
@@ -140,7 +138,7 @@ export function buildResult(run) {
     operations: Object.fromEntries(
       operations.map((one) => [
         one.name,
-        { ...buildBlock([one], factsOfOne(one), windowMs), unit: facts.units[one.name] },
+        { ...buildBlock([one], factsOfOne(one)), unit: facts.units[one.name] },
       ]),
     ),
     ...(stages.length === 0 ? {} : { stages: buildStages(cells, stages, facts, load) }),
@@ -161,18 +159,15 @@ export function buildResult(run) {
 /** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @param {LoadPlan} load @returns {StageBlock[]} */
 function buildStages(cells, stages, facts, load) {
   return stages.map((stage, i) => {
-    const { own, facts: ofStage, windowMs } = stageOf(cells, i, stage, { facts, load });
+    const { own, facts: ofStage } = stageOf(cells, i, stage, { facts, load });
     const factsOfOne = factsOfEach(own, ofStage);
     return {
       name: stage.name,
       startSeconds: stage.startMs / 1000,
       seconds: ofStage.windowMs / 1000,
       level: { ...stage.level },
-      windowSeconds: windowMs / 1000,
-      ...buildBlock(own, ofStage, windowMs),
-      operations: Object.fromEntries(
-        own.map((one) => [one.name, buildBlock([one], factsOfOne(one), windowMs)]),
-      ),
+      ...buildBlock(own, ofStage),
+      operations: Object.fromEntries(own.map((one) => [one.name, buildBlock([one], factsOfOne(one))])),
     };
   });
 }
@@ -202,7 +197,7 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
   };
   const before = cells.filter(({ stage }) => stage === index - 1);
   const carriedOver = total(before.map(({ successesAfter }) => successesAfter));
-  return { own, facts, windowMs: rateWindowMs(own, { ...facts, carriedOver }) };
+  return { own, facts: { ...facts, carriedOver } };
 }
 
 /**
@@ -214,13 +209,9 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
 function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const index = stages.findIndex(({ name }) => name === stage);
   const folded = foldStages(cells, stages);
-  const whole =
-    index < 0
-      ? { own: folded, facts, windowMs: rateWindowMs(folded, facts) }
-      : stageOf(cells, index, stages[index], { facts, load });
+  const whole = index < 0 ? { own: folded, facts } : stageOf(cells, index, stages[index], { facts, load });
   const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
   const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
-  // Over the same window as the rates in the result.
-  const view = buildView(measure(own, ownFacts, whole.windowMs), load, isValid);
+  const view = buildView(measure(own, ownFacts), load, isValid);
   return index >= 0 && isConstant(load, index) ? { ...view, offeredAs: undefined } : view;
 }

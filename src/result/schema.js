@@ -159,6 +159,8 @@ const Block = z.object({
   /** errors / (succeeded + errors); null if no request was due. */
   errorShare: share,
   errorShareBar: z.object({ low: amount, high: amount }).optional(),
+  /** Basis of the rates: the planned time, until the last response of a number of requests, or until the last success of a backlog. */
+  windowSeconds: amount.optional(),
   rates: Rates,
   latencyMs: Latencies,
   outcomes: Outcomes,
@@ -215,7 +217,6 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests per second or, in a closed loop, in flight. */
   level: z.object({ least: amount, most: amount }),
-  windowSeconds: amount,
   operations: z.record(z.string(), Block),
 }).meta({ id: 'StageBlock' });
 
@@ -294,8 +295,6 @@ export const Result = z
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
     /** Wall time of the measured phase: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
-    /** Basis of the rates: the planned time, until the last response of a number of requests, or until the last success of a backlog. */
-    windowSeconds: amount.optional(),
     interrupted: z.boolean(),
     /** Written during the run; `neverSent` then counts the requests without a response so far. */
     unfinished: z.literal(true).optional(),

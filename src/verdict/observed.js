@@ -74,11 +74,13 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
- * @returns {number} upper bound of the errors that the tool or its machine caused, not the target
+ * @returns {number} upper bound of the errors that the tool, its machine or an interruption caused, not the target
  */
 export function countToolErrors(operations, { droppedLate, forgone }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const failed = outcomes.map(([name, { count }]) => failedAtLimits({ [name]: count }));
+  const failed = outcomes.map(([name, { count }]) =>
+    name === 'cut_off' ? count : failedAtLimits({ [name]: count }),
+  );
   return droppedLate + forgone + total(failed);
 }
 

@@ -182,6 +182,7 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
       windowMs: load.durationMs ?? endedMs,
       offeredPerSecond:
         load.model === 'open' ? (planned * times * 1000) / (load.durationMs ?? endedMs) : null,
+      concurrency: load.model === 'closed' ? load.concurrency : null,
       endedMs,
       model: load.model,
       arrivals: load.arrivals,

@@ -344,3 +344,8 @@ describe('several groups', () => {
     assert.match(comparison.failIf[0].reason, /^etcd: p99 is 2\d\.\d % slower/);
   });
 });
+
+test('errors in half of the runs are higher, though the median is equal', () => {
+  const other = [...Array(11).fill(0), ...Array(9).fill(0.5)];
+  assert.equal(compareSamples(ERRORS, Array(20).fill(0), other, { seed: 1 }).verdict, 'higher');
+});

@@ -4,10 +4,9 @@ import { uniform } from '../../src/common/random.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { emptyTimes, mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
-import { buildBlock, buildView, measure, rateWindowMs } from '../../src/result/build.js';
+import { buildBlock, buildView, factsOfEach, measure, rateWindowMs } from '../../src/result/build.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 
-/** @import { CellTally } from '../../src/engine/recording/tally.js' */
 /** @import { RunFacts } from '../../src/result/build.js' */
 
 /** @typedef {(dueMs: number, index: number) => number} Target when the response to a request is complete, ms */
@@ -123,7 +122,7 @@ describe('a requirement of the offered rate', () => {
   const MET = /** @type {[string, Parameters<typeof run>[0], Target][]} */ ([
     ['everything finished in time', TWENTY, after(10)],
     ['a slow but steady target', { ratePerSecond: 20, seconds: 20 }, after(1000, 0.5)],
-    ['a steady target that takes more than half the run', { ratePerSecond: 10, seconds: 10 }, after(5200)],
+    ['a steady target that takes a third of the run', { ratePerSecond: 10, seconds: 10 }, after(3200)],
     ['1,000 an hour for a minute', HOURLY, after(300, 0.9)],
     ['a stall at the start, then the offered rate', { ratePerSecond: 20, seconds: 60 }, serial(25, 10_000)],
     ['1,000/s, a few more or fewer each second', { ratePerSecond: 1000, seconds: 10 }, after(50, 0.5)],
@@ -174,6 +173,7 @@ describe('a requirement of the offered rate', () => {
         picking(15, (waiting) => Math.floor(uniform(5, waiting) * waiting)),
       ),
     ],
+    ['a target that takes longer than the run', { ratePerSecond: 20, seconds: 3 }, after(5000)],
     ['one of 17 five seconds late', HOURLY, (ms, i) => ms + (i === 16 ? 5000 : 10)],
   ]);
   for (const [sentence, load, target] of NOT_MET) {
@@ -220,15 +220,25 @@ for (const [sentence, { cells, facts }, expected] of WINDOWS) {
   });
 }
 
-test('rates of operations use the window of the whole run, and add up to its rate', () => {
+test('each operation has a rate of its own, whether or not another one lags', () => {
   const fast = run({ ratePerSecond: 15, seconds: 60 }, after(10));
   const late = run({ ratePerSecond: 5, seconds: 60 }, serial(4));
-  const operations = [...fast.cells, ...late.cells];
+  const operations = [...fast.cells, ...late.cells].map((cell, i) => ({
+    ...cell,
+    planned: [900, 300][i],
+    neverSent: 0,
+  }));
   const facts = { ...fast.facts, planned: 1200, offeredPerSecond: 20 };
-  const windowMs = rateWindowMs(operations, facts);
-  assert.equal(windowMs, 75_000);
-  const rateOf = (/** @type {CellTally[]} */ some) => buildBlock(some, facts, windowMs).rates.perSecond;
-  assert.deepEqual([rateOf(operations), rateOf(fast.cells), rateOf(late.cells)], [16, 12, 4]);
+  const factsOf = factsOfEach(operations, facts);
+  const blocks = operations.map((one) => buildBlock([one], factsOf(one)));
+  assert.deepEqual(
+    blocks.map(({ windowSeconds, rates }) => [windowSeconds, rates.perSecond]),
+    [
+      [60, 15],
+      [75, 4],
+    ],
+  );
+  assert.equal(buildBlock(operations, facts).rates.perSecond, 16);
 });
 
 /** @param {number} ratePerSecond @param {number} queue longer is refused @param {number} perSecond */
@@ -264,7 +274,12 @@ test('a queue that is filled at the start and served after the end does not rais
 test('a closed loop in which some requests are slow: the time in which only these are awaited is not all in its rate', () => {
   const perSecond = { sent: [], failed: [], succeeded: [...Array(30).fill(80), 1, 0, 1, 0, 1] };
   const [cell] = run({ ratePerSecond: 80.1, seconds: 30 }, (due, i) => due + (i >= 2400 ? 5000 : 50)).cells;
-  const facts = { ...run(TWENTY, after(5)).facts, model: /** @type {const} */ ('closed'), windowMs: 30_000 };
+  const facts = {
+    ...run(TWENTY, after(5)).facts,
+    model: /** @type {const} */ ('closed'),
+    windowMs: 30_000,
+    concurrency: 5,
+  };
   const { rates } = buildBlock([{ ...cell, perSecond }], facts);
   assert.ok(rates.perSecond < 70, String(rates.perSecond));
   assert.ok(Number(rates.bar?.high) >= 80 && Number(rates.bar?.low) <= 70, JSON.stringify(rates.bar));

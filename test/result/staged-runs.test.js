@@ -343,7 +343,7 @@ describe('the rate of a stage uses its own window:', () => {
     // 50/s by a new request every 20 ms; each takes 0.5 s.
     const load = staged(HELD, { model: 'closed', ratePerSecond: null, concurrency: 25, requests: 900 });
     const { stages } = syntheticRun({ load, change: lateBy(500) });
-    const told = stages?.map(({ windowSeconds, rates }) =>
+    const told = stages?.map(({ windowSeconds = 0, rates }) =>
       [windowSeconds, rates.perSecond].map((x) => x.toFixed(1)),
     );
     const found = told?.map((one) => one.join());

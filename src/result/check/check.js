@@ -37,14 +37,14 @@ export function checkResult(result, { isFile = false } = {}) {
 }
 
 /**
- * The whole, or a stage, and its operations, which share its window so that their rates add up.
+ * The whole, or a stage, and its operations.
  * @param {OperationBlock & {operations: Record<string, OperationBlock>}} cells
- * @param {number | undefined} windowSeconds undefined: from an older version
+ * @param {number | undefined} windowSeconds undefined: from an older version; there, its operations share it
  */
 function* checkCells({ operations, ...whole }, windowSeconds) {
   yield* checkBlock(whole, windowSeconds);
   for (const [name, block] of Object.entries(operations))
-    yield* within(`operation ${name}: `, checkBlock(block, windowSeconds));
+    yield* within(`operation ${name}: `, checkBlock(block, block.windowSeconds ?? windowSeconds));
   yield* checkParts('operations', Object.values(operations), whole);
 }
 

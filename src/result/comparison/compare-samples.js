@@ -1,5 +1,6 @@
 /** Compares a metric of two groups of runs: the difference, whether it is significant, and a sentence. */
 import { maxOf, median, minOf } from '../../common/sums.js';
+import { meanAndVariance } from '../../verdict/statistics.js';
 import { differenceText, formatFigure, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
@@ -96,7 +97,8 @@ function withEqualLateness(unit, pair, tool) {
 }
 
 /**
- * Tests whether one group's values tend to be larger; a difference counts as shown only if the medians agree.
+ * Tests whether one group's values tend to be larger; a difference counts as shown only if the medians agree, or, if
+ * both are 0, the means: most runs may have no errors.
  * @param {Pair} pair
  * @returns {{pValue: number | null, isPossible: boolean, direction: -1 | 0 | 1}} from base to other, 0: none
  *   shown; `isPossible`: this many runs can show a difference
@@ -106,7 +108,9 @@ function test([base, other]) {
   const { u, pValue } = mannWhitney(other, base);
   const isPossible = smallestPValue(base.length, other.length) < ALPHA;
   const byRank = u - (base.length * other.length) / 2;
-  const byMedian = median(other) - median(base);
+  const meanOf = (/** @type {Values} */ values) => meanAndVariance(values).mean;
+  const of = median(base) === 0 && median(other) === 0 ? meanOf : median;
+  const byMedian = of(other) - of(base);
   const isShown = isPossible && pValue < ALPHA && byRank * byMedian > 0;
   return { pValue, isPossible, direction: isShown ? (byMedian > 0 ? 1 : -1) : 0 };
 }

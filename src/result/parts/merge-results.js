@@ -113,6 +113,7 @@ function factsOf(parts, { load }) {
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
     offeredPerSecond: offeredBetween(load, 0, windowMs),
+    concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),

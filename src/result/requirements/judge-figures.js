@@ -110,7 +110,7 @@ export function judgeTime(requirement, view) {
   if (verdict === 'met') return judged(verdict, null, margin, boundText(isUpper, bar, formatLatency));
   if (verdict === 'not met') return judged(verdict, null, margin, actual === null ? '' : errorsNote);
   const samplingBar = percentileBar({ ...times, target: times.reported }, quantile, { ...errors, tool: 0 });
-  const withoutTool = Number.isFinite(value) ? value - tool : 0;
+  const withoutTool = Number.isFinite(value) || errors.tool === 0 ? value - tool : 0;
   const isTool = within(value, comparator, limit) !== within(withoutTool, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, samplingBar) === 'not proven', isTool);
   const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { errors, samplingBar, value });
@@ -237,7 +237,8 @@ function toolText(ms) {
 }
 
 /** @param {number} count of errors that may be this tool's fault */
-const toolErrorsText = (count) => `up to ${formatCount(count)} of them may be this tool's fault: ${REMEDY}`;
+const toolErrorsText = (count) =>
+  `up to ${formatCount(count)} of them may be this tool's fault, or were cut off: ${REMEDY}`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {

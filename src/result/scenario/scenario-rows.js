@@ -36,7 +36,7 @@ function cellsOf(result) {
   const seconds = result.windowSeconds ?? result.durationSeconds;
   const whole = { stage: null, seconds, offeredSeconds: offeredSecondsOf(result, seconds), of: result };
   const stages = (result.stages ?? []).map((of) => {
-    return { stage: of.name, seconds: of.windowSeconds, offeredSeconds: of.seconds, of };
+    return { stage: of.name, seconds: of.windowSeconds ?? of.seconds, offeredSeconds: of.seconds, of };
   });
   return [whole, ...stages].flatMap(({ of, ...scope }) => {
     const operations = Object.entries(of.operations).map(([operation, block]) => ({ operation, block }));
