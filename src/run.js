@@ -6,6 +6,7 @@ import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
+import { checkLocalAddresses, describePortShortage } from './http/local-ports.js';
 import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
@@ -73,6 +74,8 @@ export async function run(givenPlan, options = {}) {
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
     shards = await createShards(input, mix, seconds.add, live?.ports(threads));
+    const shortage = portShortageOf(plan.load, fixture.origin);
+    if (shortage !== null) onEvent({ type: 'warning', text: shortage });
     await waitToConnect(startAt, stop, (text) => onEvent({ type: 'notice', text }));
     throwIfStopped(stop);
     const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.connect())), stop)).flat();
@@ -104,10 +107,10 @@ export async function run(givenPlan, options = {}) {
  */
 export async function prepareRun(plan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {}, mayReach = () => true } = options;
-  const { mount } = plan.target;
-  const server = plan.dev ? await (await import('./dev/spawn.js')).startDevServer({ mount }) : null;
+  const { server, target } = plan.dev
+    ? await (await import('./dev/spawn.js')).startDevTarget(plan.target)
+    : { server: null, target: plan.target };
   const token = server?.token ?? options.token ?? null;
-  const target = server === null ? plan.target : { ...plan.target, url: server.url };
   const resolved = { ...plan, target };
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
@@ -135,6 +138,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
+    await checkLocalAddresses(plan.load.localAddresses);
     const mix = await loadMix(resolved);
     const tls = loadTls(target.tls);
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
@@ -161,6 +165,19 @@ export async function prepareRun(plan, options = {}) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;
   }
+}
+
+/** @param {Plan['load']} load @param {string} origin of the target @returns {string | null} a warning; of a closed loop, none */
+function portShortageOf(load, origin) {
+  const { ratePerSecond, requestsPerConnection, requests, durationMs, warmupMs, shard } = load;
+  if (ratePerSecond === null || requestsPerConnection === null) return null;
+  const most = requests === null ? Number.POSITIVE_INFINITY : requests / ratePerSecond;
+  return describePortShortage({
+    perSecond: ratePerSecond / (shard?.of ?? 1) / requestsPerConnection,
+    seconds: Math.min(most, (durationMs ?? Number.POSITIVE_INFINITY) / 1000) + warmupMs / 1000,
+    host: new URL(origin).hostname.replace(/^\[|\]$/g, ''),
+    addresses: load.localAddresses,
+  });
 }
 
 /** @param {AbortSignal} stop */

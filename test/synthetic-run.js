@@ -196,6 +196,7 @@ function endOf() {
     droppedLate: 0,
     forgone: 0,
     dialled: 0,
+    handshakes: {},
     leftWhileFree: false,
     watch: {
       gc: { count: 2, totalMs: 3, longestMs: 2 },

@@ -18,7 +18,7 @@ const options = inGroup('Server', {
 /** @type {Command} */
 export const command = {
   options,
-  examples: ['dev', 'dev --port 0 --ca-key-type ec'],
+  examples: ['dev', 'dev --tls --port 0 --ca-key-type ec'],
   epilogue: 'For tests only. All data is in memory, and lost on Ctrl-C.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
@@ -31,12 +31,12 @@ export const command = {
 };
 
 /** @param {DevServer} server */
-function describe({ url, token, roles }) {
+function describe({ url, token, caFile, roles }) {
   return `${DEV_SERVER_NOTICE}
 
 Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:
 
-  export VAULT_ADDR=${url} VAULT_TOKEN=${token}
+  export VAULT_ADDR=${url} VAULT_TOKEN=${token}${caFile === null ? '' : ` VAULT_CACERT=${caFile}`}
   npx vault-pki-load issue --duration 10s
   npx vault-pki-load ocsp --rate 20 --duration 10s
 

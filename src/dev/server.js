@@ -1,7 +1,10 @@
 /** The embedded PKI server: a small CA with Vault's API. For tests only: keys in memory, a root token for every request. */
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { usageError } from '../common/errors.js';
 import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
 import { TOOL_VERSION } from '../common/version.js';
@@ -54,11 +57,22 @@ export async function createDevServer(options = {}) {
   return {
     url,
     token,
+    /** PEM, to trust the server; null without TLS. */
+    caFile: tls ? keepUntilExit(root.pem) : null,
     caPem: intermediate.pem,
     rootPem: root.pem,
     roles: Object.keys(ROLES),
     close: () => closeAtOnce(server),
   };
+}
+
+/** @param {string} text @returns {string} path of a file with it */
+function keepUntilExit(text) {
+  const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-dev-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'ca.pem');
+  writeFileSync(path, text);
+  return path;
 }
 
 /** @param {string} host @param {boolean | undefined} allowRemote @param {string} mount */

@@ -13,6 +13,16 @@ const ENTRY = new URL('child.js', import.meta.url);
  * @typedef {Awaited<ReturnType<typeof startDevServer>>} SpawnedDevServer
  */
 
+/**
+ * @template {{url: string, mount: string, tls: {caCert: string | null}}} Target
+ * @param {Readonly<Target>} target of a plan with `dev`; an https address asks for TLS @returns the server, as that target
+ */
+export async function startDevTarget(target) {
+  const server = await startDevServer({ mount: target.mount, tls: target.url.startsWith('https:') });
+  const { url, caFile } = server;
+  return { server, target: { ...target, url, tls: { ...target.tls, caCert: caFile ?? target.tls.caCert } } };
+}
+
 /** The child process exits with this one and does not keep it alive. @param {DevServerOptions} [options] @throws {PkiLoadError} */
 export async function startDevServer(options = {}) {
   const UV_THREADPOOL_SIZE = String(Math.max(4, availableParallelism()));

@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
+import { tlsOf } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
 import { choosePacing } from './pacing/alarm.js';
@@ -16,6 +17,7 @@ import { startSending } from './sending.js';
 import { startThread } from './thread.js';
 import { pacingWarmUp, warmUp } from './warm-up.js';
 
+/** @import { Handshakes } from '../http/connection.js' */
 /** @import { Tls } from '../http/tls.js' */
 /** @import { Mix, MixFixture } from '../operations/mix.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -35,7 +37,7 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {MessagePort | null} livePort for the recorder's reports; null: no live view
  */
 /** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
-/** @typedef {Awaited<ReturnType<typeof startSending>['ended']>} ShardEnd */
+/** @typedef {Awaited<ReturnType<typeof startSending>['ended']> & {handshakes: Handshakes}} ShardEnd */
 /** @typedef {Awaited<ReturnType<typeof createShard>>} Shard */
 
 const OPEN_AT_ONCE = 32;
@@ -109,16 +111,22 @@ export async function createShard(input, mix, onSecond) {
   const starting = pacing.byThread ? startPacingThread(input, pacing.spins !== 'never', warmUpLoad) : null;
   starting?.catch(recorder.stop);
   const thread = await starting;
-  const connections = Array.from({ length: share(load.concurrency, shard, shards) }, () =>
-    createConnection({ origin: fixture.origin, tls }),
-  );
+  const handshakes = /** @type {Handshakes} */ ({});
+  const { requestsPerConnection: maxRequests, resumesTls: resumes } = load;
+  const dialling = { origin: fixture.origin, maxRequests, resumes, handshakes };
+  const connections = Array.from({ length: share(load.concurrency, shard, shards) }, (_, i) => {
+    const index = shard + i * shards;
+    const localAddress = load.localAddresses[index % load.localAddresses.length];
+    return createConnection({ ...dialling, tls: tlsOf(tls, index), localAddress });
+  });
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
 
   return {
-    /** Opens the connections. @returns {Promise<string[]>} one message per failed connection */
+    /** Opens the connections, unless each request opens its own. @returns {Promise<string[]>} one message per failed connection */
     async connect() {
+      if (load.requestsPerConnection === 1) return [];
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
       const open = (/** @type {typeof connections[number]} */ connection) =>
@@ -134,7 +142,8 @@ export async function createShard(input, mix, onSecond) {
       thread?.start(originNs);
       const context = { connections, request, memberOf: mix.memberOf, cells, recorder, pacing, thread };
       sending = startSending({ load, arrivals, originNs, ...context });
-      return Promise.race([sending.ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
+      const ended = sending.ended.then((end) => ({ ...end, handshakes }));
+      return Promise.race([ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);
     },
     /** Stops sending and waits for requests in flight. */
     stop: () => sending?.stop(),

@@ -21,6 +21,10 @@ function createSlot(connection) {
     handed: 0,
     /** NaN until the request is on the wire. */
     sent: Number.NaN,
+    /** NaN if not dialled, or without TLS. */
+    connected: Number.NaN,
+    /** NaN unless the response arrives in parts. */
+    firstBytes: Number.NaN,
     freeSince: Number.NEGATIVE_INFINITY,
     /** When a tool that is never late would have handed this request over. */
     dueToStart: 0,
@@ -41,6 +45,18 @@ function createSlot(connection) {
  *   sent, when the slot took it
  */
 const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.isNaN(sent) ? handed : sent);
+
+/** @param {Slot} slot @param {number} done @returns the parts of the time from its start to `done`, ms; 0: none */
+function phasesOf({ connectedFirst, handed, connected, sent, firstBytes }, done) {
+  const isTls = !Number.isNaN(connected);
+  const isWhole = Number.isNaN(firstBytes);
+  return {
+    connect: connectedFirst ? (isTls ? connected : sent) - handed : 0,
+    tls: connectedFirst && isTls ? sent - connected : 0,
+    firstByte: (isWhole ? done : firstBytes) - sent,
+    transfer: isWhole ? 0 : done - firstBytes,
+  };
+}
 
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
@@ -78,8 +94,14 @@ export function createSlots({
       onConnect() {
         slot.connectedFirst = true;
       },
+      onConnected() {
+        slot.connected = clock();
+      },
       onSent() {
         slot.sent = clock();
+      },
+      onFirstBytes() {
+        slot.firstBytes = clock();
       },
       onResponse(status, body) {
         failedConnects = 0;
@@ -112,8 +134,9 @@ export function createSlots({
       operation: 0,
       index,
       intended,
-      sent: Number.isNaN(slot.sent) ? slot.handed : slot.sent,
+      sent: startMs,
       done,
+      ...phasesOf(slot, done),
       sendLateMs: startMs - couldStart,
       carriedMs: couldStart - dueToStart,
       readLateMs: late,
@@ -180,6 +203,8 @@ export function createSlots({
       slot.index = index;
       slot.intended = intended;
       slot.sent = Number.NaN;
+      slot.connected = Number.NaN;
+      slot.firstBytes = Number.NaN;
       slot.isBusy = true;
       slot.connectedFirst = false;
       slot.dueToStart = Math.max(intended, slot.wouldBeFree);

@@ -5,7 +5,7 @@
  */
 import dns from 'node:dns';
 import { connect as connectTcp, isIP } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
 import { createEncoder } from './exchange.js';
 import { describeTransportError, describeUnexpectedBytes, transportFailure } from './failures.js';
 import { ResponseReader } from './response-reader.js';
@@ -14,15 +14,27 @@ import { connectOptions } from './tls.js';
 /** @import { Connection, Exchange } from './exchange.js' */
 /** @import { Tls } from './tls.js' */
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
+/** @import { DetailedPeerCertificate, TLSSocket } from 'node:tls' */
+
+/**
+ * Completed TLS handshakes by version, cipher suite and HTTP version: `TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1`
+ * @typedef {Record<string, {count: number, resumed: number}>} Handshakes
+ */
 
 /** Of a written request whose write TLS has not reported yet. */
 const MAX_UNREPORTED_BYTES = 65_536;
 /** Stops reusing an idle connection this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-/** @param {{origin: string, tls: Tls}} options `origin`: scheme, host and port @returns {Connection} */
-export function createConnection({ origin, tls }) {
-  const dial = createDialler(origin, tls);
+/**
+ * @param {object} options @param {string} options.origin scheme, host and port @param {Tls} options.tls
+ * @param {number | null} [options.maxRequests] then closes, and dials anew for the next; null: no limit
+ * @param {boolean} [options.resumes] the last TLS session @param {Handshakes} [options.handshakes] its own are added
+ * @param {string} [options.localAddress] of this machine
+ * @returns {Connection}
+ */
+export function createConnection({ origin, tls, maxRequests = null, ...options }) {
+  const dial = createDialler(origin, tls, options);
   const encode = createEncoder(new URL(origin).host);
   const isTls = origin.startsWith('https:');
   const reader = new ResponseReader();
@@ -33,6 +45,9 @@ export function createConnection({ origin, tls }) {
   /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
+  let begun = false;
+  /** Requests left for this connection. */
+  let left = Number.POSITIVE_INFINITY;
   /** @type {Buffer} */
   let bytes;
   let abandonOpening = () => {};
@@ -43,7 +58,11 @@ export function createConnection({ origin, tls }) {
   function connect(onReady, onGone) {
     hangUp();
     keptUntil = Number.POSITIVE_INFINITY;
+    left = maxRequests ?? Number.POSITIVE_INFINITY;
     const dialled = dial({
+      connected() {
+        if (dialled === socket) exchange?.onConnected?.();
+      },
       ready() {
         if (dialled !== socket) return;
         connected = true;
@@ -72,7 +91,10 @@ export function createConnection({ origin, tls }) {
     // Unsolicited bytes: the next response could be wrong.
     if (exchange === null) return hangUp();
     const progress = reader.read(chunk);
-    if (progress === 'done') finishResponse();
+    if (progress === 'more') {
+      if (!begun) exchange.onFirstBytes?.();
+      begun = true;
+    } else if (progress === 'done') finishResponse();
     else if (progress === 'bad') fail(describeUnexpectedBytes(reader.unexpected).code);
     else if (progress === 'too large') fail('response_too_large');
   }
@@ -84,7 +106,7 @@ export function createConnection({ origin, tls }) {
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
-    if (!reader.reusable || isUnsent) hangUp();
+    if (!reader.reusable || isUnsent || --left === 0) hangUp();
     else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
@@ -145,6 +167,7 @@ export function createConnection({ origin, tls }) {
     send(request, next) {
       exchange = next;
       sent = false;
+      begun = false;
       if (closed) return fail('aborted');
       try {
         bytes = encode(request);
@@ -167,6 +190,7 @@ export function createConnection({ origin, tls }) {
 
 /**
  * @typedef {object} SocketCallbacks callbacks of a socket
+ * @property {() => void} [connected] by TCP, before a TLS handshake
  * @property {() => void} ready connected, and the TLS handshake is complete
  * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
  * @property {(error: Error | null) => void} gone called once; null: the peer closed the connection
@@ -194,21 +218,37 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
+ * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string}} [options]
  * @returns {(callbacks: SocketCallbacks) => Socket} the callbacks are not called after their socket is reused
  */
-export function createDialler(origin, tls) {
+export function createDialler(origin, tls, { resumes = false, handshakes = {}, localAddress } = {}) {
   const { protocol, hostname, port } = new URL(origin);
   const isTls = protocol === 'https:';
   const host = hostname.replace(/^\[|\]$/g, '');
   const isAddress = isIP(host) !== 0;
-  const address = { host, port: Number(port || (isTls ? 443 : 80)), noDelay: true, lookup: lookUp };
+  const address = {
+    host,
+    port: Number(port || (isTls ? 443 : 80)),
+    noDelay: true,
+    lookup: lookUp,
+    localAddress,
+  };
   // SNI carries names, never addresses: RFC 6066, 3.
   const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
-  // Like net.connect, tls.connect takes `onread`, which its types omit; but it ignores `noDelay`.
+  // tls.connect would read the certificates anew for each connection.
+  const secureContext = isTls ? createSecureContext(secure) : undefined;
+  const readCertificate = createCertificateReader();
+  /** Of the last handshake, to resume it. @type {Buffer | undefined} */
+  let session;
+  const handshake = (/** @type {{onread: OnReadOpts}} */ onread) => {
+    // Like net.connect, tls.connect takes `onread`, which its types omit; but it ignores `noDelay`.
+    const socket = connectTls({ ...address, ...secure, ...onread, secureContext, session }).setNoDelay(true);
+    socket.getPeerCertificate = readCertificate;
+    socket.once('secureConnect', () => count(socket, handshakes));
+    return resumes ? socket.on('session', (latest) => (session = latest)) : socket;
+  };
   const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
-    isTls
-      ? connectTls({ ...address, ...secure, ...onread }).setNoDelay(true)
-      : connectTcp({ ...address, ...onread });
+    isTls ? handshake(onread) : connectTcp({ ...address, ...onread });
   /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
   return (callbacks) =>
@@ -221,6 +261,30 @@ export function createDialler(origin, tls) {
         return socket.connect(address);
       });
     });
+}
+
+/**
+ * Node checks the names in the server's certificate after each handshake, and converts it to an object first, which takes a
+ * third of the CPU time of the connection. Servers repeat their certificate.
+ * @returns {(this: TLSSocket) => DetailedPeerCertificate} TLSSocket.getPeerCertificate, without the issuers
+ */
+function createCertificateReader() {
+  let der = Buffer.alloc(0);
+  let certificate = /** @type {any} */ ({});
+  return function () {
+    const current = this.getPeerX509Certificate();
+    if (current === undefined) return /** @type {any} */ ({});
+    if (!current.raw.equals(der)) [der, certificate] = [current.raw, current.toLegacyObject()];
+    return certificate;
+  };
+}
+
+/** @param {TLSSocket} socket after its handshake @param {Handshakes} handshakes */
+function count(socket, handshakes) {
+  const key = [socket.getProtocol(), socket.getCipher().standardName, socket.alpnProtocol || '-'].join(' ');
+  handshakes[key] ??= { count: 0, resumed: 0 };
+  handshakes[key].count++;
+  if (socket.isSessionReused()) handshakes[key].resumed++;
 }
 
 /**
@@ -248,6 +312,8 @@ function open(connect, readyEvent, first, onUnused) {
     return true;
   };
   const socket = connect({ onread: { buffer, callback } });
+  // Before Node's own listener, which computes the first TLS message.
+  if (readyEvent === 'secureConnect') socket.prependOnceListener('connect', () => callbacks.connected?.());
   socket.once(readyEvent, () => {
     ready = true;
     callbacks.ready();

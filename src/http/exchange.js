@@ -5,7 +5,9 @@
  *   body: Uint8Array | string | null}} Request
  * @typedef {object} Exchange callbacks for one request; exactly one of onResponse and onFailure ends it
  * @property {() => void} [onConnect] a new connection is opened for the request
+ * @property {() => void} [onConnected] its TCP handshake is complete, and a TLS handshake begins
  * @property {() => void} onSent the request goes on the wire
+ * @property {() => void} [onFirstBytes] of a response that arrives in parts
  * @property {(status: number, body: Uint8Array) => void} onResponse the body is valid until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
  * @typedef {object} Connection

@@ -101,7 +101,8 @@ const TABLE = {
   no_local_port: {
     on: 'EADDRNOTAVAIL EADDRINUSE',
     text: 'received no request: this machine has no free local port or address',
-    remedy: 'Lower --concurrency, or wait until old connections have left TIME_WAIT.',
+    remedy:
+      'Lower --concurrency or --rate, keep connections open (--connections keep), or use several --local-address.',
   },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',

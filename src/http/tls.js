@@ -8,23 +8,40 @@ import { quote, usageError } from '../common/errors.js';
 import { readBytes, readError } from '../common/read-file.js';
 
 /**
- * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'serverName', string | null>> &
- *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files
- * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean}} Tls
+ * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'clientCerts' | 'serverName', string | null>> &
+ *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files;
+ *   `clientCerts`: one of NAME.pem, .crt or .cer and NAME.key
+ * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
+ *   clients?: {cert: string, key: string}[]}} Tls
  *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
  */
 
 /** @param {TlsFiles} [files] @returns {Tls} */
-export function loadTls({ caCert, caPath, clientCert, clientKey, serverName, skipVerify = false } = {}) {
+export function loadTls({
+  caCert,
+  caPath,
+  clientCert,
+  clientKey,
+  clientCerts,
+  serverName,
+  skipVerify = false,
+} = {}) {
   /** @type {Tls} */
   const tls = { rejectUnauthorized: !skipVerify };
   const own = caCert ? readCertificates(caCert, 'CA file (--ca-cert, VAULT_CACERT)') : [];
   const ca = caPath ? [...own, ...readFolder(caPath)] : own;
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
+  if (clientCerts) tls.clients = readClientPairs(clientCerts);
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
   return tls;
 }
+
+/** @param {Tls} tls @param {number} connection from 0 @returns {Tls} with its client certificate */
+export const tlsOf = ({ clients, ...tls }, connection) => ({
+  ...tls,
+  ...clients?.[connection % clients.length],
+});
 
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
 export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
@@ -76,19 +93,32 @@ function readCertificates(path, subject, mayBePipe) {
   throw usageError('not_a_certificate', `The ${subject} ${path} contains no PEM certificate.`, remedy);
 }
 
-/** @param {string} path @returns {string[]} */
-function readFolder(path) {
-  const subject = 'CA directory (--ca-path, VAULT_CAPATH)';
+const CERTIFICATE_FILE = /\.(pem|crt|cer)$/i;
+
+/** @param {string} path of a folder @param {string} subject @returns {string[]} paths of its certificates */
+function listCertificates(path, subject) {
   let names = [''];
   try {
-    names = readdirSync(path).filter((name) => /\.(pem|crt|cer)$/i.test(name));
+    names = readdirSync(path).filter((name) => CERTIFICATE_FILE.test(name));
   } catch (error) {
     throw readError(`The ${subject} ${path}`, error);
   }
   if (names.length === 0)
-    throw usageError('ca_path_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);
-  return names.sort().flatMap((name) => readCertificates(join(path, name), 'CA file', false));
+    throw usageError('folder_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);
+  return names.sort().map((name) => join(path, name));
 }
+
+/** @param {string} path @returns {string[]} */
+const readFolder = (path) =>
+  listCertificates(path, 'CA directory (--ca-path, VAULT_CAPATH)').flatMap((file) =>
+    readCertificates(file, 'CA file', false),
+  );
+
+/** @param {string} path */
+const readClientPairs = (path) =>
+  listCertificates(path, 'directory of client certificates (--client-certs)').map((file) =>
+    readClientPair(file, file.replace(CERTIFICATE_FILE, '.key')),
+  );
 
 /** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
 const readText = (path, subject, mayBePipe) =>

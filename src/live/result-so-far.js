@@ -35,6 +35,7 @@ const NOT_WATCHED = Object.freeze({
   forgone: 0,
   leftWhileFree: false,
   dialled: 0,
+  handshakes: {},
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
 });
 

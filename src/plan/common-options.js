@@ -1,4 +1,5 @@
 /** Declarations of the options that every operation has; plan.js reads them. */
+import { isIP } from 'node:net';
 import { badValue } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { checkNamespace, withoutSlashes } from '../vault/environment.js';
@@ -13,6 +14,7 @@ export const commonOptions = {
       defaultText: 'BAO_ADDR, VAULT_ADDR or http://127.0.0.1:8200',
     }),
     dev: option('flag', 'Start the embedded PKI server and use it as the target'),
+    tls: option('flag', 'With --dev, use TLS'),
     mount: option('text', 'Mount of the PKI secrets engine', {
       placeholder: 'PATH',
       default: 'pki_int',
@@ -31,6 +33,13 @@ export const commonOptions = {
     }),
     'client-cert': option('file', 'PEM client certificate', { defaultText: 'VAULT_CLIENT_CERT' }),
     'client-key': option('file', 'PEM key of the client certificate', { defaultText: 'VAULT_CLIENT_KEY' }),
+    'client-certs': option(
+      'file',
+      'Directory of NAME.pem and NAME.key; the connections of the load take turns',
+      {
+        placeholder: 'DIR',
+      },
+    ),
     'tls-server-name': option('text', 'Name to expect in the server certificate', {
       defaultText: 'VAULT_TLS_SERVER_NAME',
     }),
@@ -44,6 +53,23 @@ export const commonOptions = {
       default: 10,
       min: 1,
       max: 10_000,
+    }),
+    connections: option('choice', 'Keep connections open, or open a new one for each request', {
+      choices: ['keep', 'new'],
+      default: 'keep',
+    }),
+    'requests-per-connection': option('integer', 'Open a new connection after this many requests', {
+      min: 1,
+      max: 1e9,
+    }),
+    'tls-resumption': option('choice', 'Let a new connection resume the TLS session of the last', {
+      choices: ['off', 'on'],
+      default: 'off',
+    }),
+    'local-address': option('text', 'Address of this machine to connect from; with several, in turn', {
+      placeholder: 'ADDRESS',
+      repeatable: true,
+      check: checkAddress,
     }),
     duration: option('duration', 'How long to measure: 30s, 5m, 1h; a bare number is seconds', {
       min: 1,
@@ -100,6 +126,12 @@ export const optionsOf = (group, without) =>
   Object.fromEntries(
     Object.entries(commonOptions).filter(([name, spec]) => spec.group === group && !without.includes(name)),
   );
+
+/** @param {string} address @param {string} flag */
+function checkAddress(address, flag) {
+  if (isIP(address) === 0)
+    throw badValue(flag, address, 'not an IP address', 'Use one that `ip address` shows.');
+}
 
 /** @param {string} path of a mount @param {string} flag */
 export function checkPath(path, flag) {

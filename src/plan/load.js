@@ -11,6 +11,9 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} ratePerSecond null in a closed loop
  * @property {number} concurrency maximum in flight, over all threads
+ * @property {number | null} requestsPerConnection then it closes, and the next request opens another; null: no limit
+ * @property {boolean} resumesTls a new connection resumes the TLS session of the one that it replaces
+ * @property {readonly string[]} localAddresses of the connections, in turn; empty: the system chooses
  * @property {number | null} durationMs measured phase, after the warm-up; null: until `requests` are done
  * @property {number | null} requests maximum number of measured requests
  * @property {'constant' | 'poisson'} arrivals
@@ -53,6 +56,9 @@ export function planLoad(common, environment) {
     model: rate === null ? 'closed' : 'open',
     ratePerSecond: rate,
     concurrency,
+    requestsPerConnection: common.connections === 'new' ? 1 : common.requestsPerConnection,
+    resumesTls: common.tlsResumption === 'on',
+    localAddresses: common.localAddress,
     durationMs: common.duration ?? (requests === null ? 30_000 : null),
     ...{ requests, arrivals },
     seed: common.seed ?? Math.floor(Math.random() * 0x1_0000_0000),
@@ -74,6 +80,11 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
     common.pacing !== 'auto' && `--pacing ${common.pacing}`,
   ].find((flag) => flag !== false);
   const isRepeated = common.timeout !== null && common.timeoutMs !== null;
+  rejectIf(
+    common.connections === 'new' && common.requestsPerConnection !== null,
+    '--connections new and --requests-per-connection are both given.',
+    'Use one of them: new is the same as --requests-per-connection 1.',
+  );
   rejectIf(isRepeated, '--timeout and --timeout_ms are both given.', 'Use one of them.');
   const tooMany = `--threads ${threads} is more than --concurrency ${concurrency}`;
   const idle = `${tooMany}, so some threads would have no connection.`;

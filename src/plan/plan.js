@@ -18,6 +18,9 @@ const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
 /** The default of Vault's own command line. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
 
+/** Of the embedded server, until it is known. */
+const DEV_TLS_URL = 'https://127.0.0.1';
+
 /** @typedef {Requirement & {operation?: string, stage?: string}} PlannedRequirement and its scope, if narrower */
 /**
  * `name` in results, unique; `weight`: above zero, its share of the total weight is its share of the requests
@@ -67,11 +70,22 @@ export const planOfRun = (plan, run) => Object.freeze({ ...plan, load: loadOfRun
 export function planTarget(common, input, environment) {
   const isContradiction = common.dev && common.url !== null;
   rejectIf(isContradiction, '--dev starts its own server, but --url names another.', 'Use one of them.');
+  rejectIf(
+    common.tls && !common.dev,
+    '--tls is only for --dev.',
+    'For another server, use https:// in --url.',
+  );
   // The environment's address and TLS settings do not apply to the embedded server.
   const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (input.tlsSkipVerify ?? input['tls-skip-verify']) !== undefined;
   return {
-    url: common.url ?? (address === null ? DEFAULT_URL : readOne(commonOptions.url, ADDRESS, address)),
+    url:
+      common.url ??
+      (common.tls
+        ? DEV_TLS_URL
+        : address === null
+          ? DEFAULT_URL
+          : readOne(commonOptions.url, ADDRESS, address)),
     mount: withoutSlashes(common.mount),
     namespace: common.dev ? null : (common.namespace ?? namespace),
     tls: {
@@ -79,6 +93,7 @@ export function planTarget(common, input, environment) {
       caPath: common.caPath ?? tls?.caPath ?? null,
       clientCert: common.clientCert ?? tls?.clientCert ?? null,
       clientKey: common.clientKey ?? tls?.clientKey ?? null,
+      clientCerts: common.clientCerts ?? null,
       serverName: common.tlsServerName ?? tls?.serverName ?? null,
       skipVerify: isVerifyGiven ? common.tlsSkipVerify : (tls?.skipVerify ?? false),
     },

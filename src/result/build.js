@@ -1,7 +1,7 @@
 /** Merged tallies -> the block of totals, rates, latencies and outcomes of a run, a stage or an operation. */
 import { meanOf, sumHistograms } from '../common/histogram.js';
 import { maxOf, sumArrays, sumRecords, total } from '../common/sums.js';
-import { plannedOf } from '../engine/recording/tally.js';
+import { PHASES, plannedOf } from '../engine/recording/tally.js';
 import { MIN_CLUMP, rateBar } from '../verdict/bars.js';
 import { lineThrough, proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 import { barsOf, buildLatency, SERIES } from './latency.js';
@@ -11,7 +11,7 @@ import { barsOf, buildLatency, SERIES } from './latency.js';
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { RunView } from './requirements/judge.js' */
-/** @import { OperationBlock } from './schema.js' */
+/** @import { LatencyBlock, OperationBlock } from './schema.js' */
 
 /**
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
@@ -76,6 +76,8 @@ export function buildBlock(...measured) {
   const { succeeded, failed, dropped } = counts;
   const { planned, neverSent, toolErrors, meanings } = facts;
   const errorShare = errorRateOf(counts);
+  const phases = phasesOf(outcomes.map(([, outcome]) => outcome));
+  const handshakes = phases.tls?.count ?? 0;
   return {
     totals: { planned, sent: succeeded + failed, ...counts, neverSent, errors },
     errorShare,
@@ -86,8 +88,12 @@ export function buildBlock(...measured) {
       perHour: rates.ratePerSecond * 3600,
       peakOneSecond: successesPerSecond(operations).reduce((a, b) => Math.max(a, b), 0),
       bar: rates.rateBar,
+      ...(handshakes > 0 && windowMs > 0 ? { handshakesPerSecond: (handshakes / windowMs) * 1000 } : {}),
     },
-    latencyMs: latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
+    latencyMs: {
+      ...latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
+      ...phases,
+    },
     outcomes: {
       ...sumRecords(outcomes.map(([name, { count }]) => ({ [name]: count }))),
       ...(dropped > 0 ? { dropped } : {}),
@@ -287,6 +293,15 @@ const successesPerSecond = (operations) => sumArrays(operations.map(({ perSecond
 /** @template T @param {(series: typeof SERIES[number]) => T} of */
 const latenciesOf = (of) => ({ response: of('response'), service: of('service'), sendLag: of('sendLag') });
 
+/** @param {OutcomeTally[]} outcomes @returns {Partial<Record<typeof PHASES[number], LatencyBlock>>} those that any request had */
+function phasesOf(outcomes) {
+  const blocks = PHASES.map((phase) => {
+    const block = buildLatency(sumHistograms(outcomes.map(({ latency }) => latency[phase])));
+    return [phase, block.count === 0 ? undefined : block];
+  });
+  return Object.fromEntries(blocks.filter(([, block]) => block !== undefined));
+}
+
 /** @param {OutcomeTally[]} outcomes */
 function timesOf(outcomes) {
   const sum = (/** @type {keyof OutcomeTally['latency']} */ series) =>
@@ -313,7 +328,7 @@ function buildDetails(outcomes, dropped, meanings) {
       {
         ...{ count: own.length > 0 ? sumOf(own, 'count') : dropped, success },
         ...(meaning ? { meaning: meanings[name] } : {}),
-        latencyMs: latenciesOf((series) => buildLatency(times[series].reported)),
+        latencyMs: { ...latenciesOf((series) => buildLatency(times[series].reported)), ...phasesOf(own) },
       },
     ];
   });

@@ -1,5 +1,6 @@
 /** The Result, source of every report. Unknown keys are allowed, so that older readers accept newer files. */
 import { z } from 'zod';
+import { PHASES } from '../engine/recording/tally.js';
 import {
   amount,
   count,
@@ -56,6 +57,9 @@ const NotOffered = z.object({
   leftWhileFree: z.boolean(),
 });
 
+/** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */
+const Handshakes = z.record(z.string(), z.object(each(['count', 'resumed'], count)));
+
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
   /** How late the tool sent, excluding the wait for a free connection. */
@@ -67,6 +71,7 @@ const MergeWatch = z.object({
   runQueueShare: amount.nullable(),
   ...NotOffered.partial({ displaced: true, forgone: true }).shape,
   dialled: count,
+  handshakes: Handshakes.optional(),
   backlog: z.object({
     ...each(['looks', 'waitingLooks'], count),
     quarterMins: z.array(count.nullable()),
@@ -114,8 +119,11 @@ const Latency = named('Latency', {
   bars: named('Bars', each(FIGURES, Bar.optional())).optional(),
 });
 
-/** response = done - intended, service = done - sent, sendLag = sent - intended. */
-const Latencies = named('Latencies', each(SERIES, Latency));
+/**
+ * response = done - intended, service = done - sent, sendLag = sent - intended; of complete responses, service = connect + tls +
+ * firstByte + transfer, each over the requests that had this phase.
+ */
+const Latencies = named('Latencies', { ...each(SERIES, Latency), ...each(PHASES, Latency.optional()) });
 
 /** sent + dropped + neverSent = planned; succeeded + failed = sent; failed + dropped + neverSentDue = errors. */
 const Totals = named('Totals', {
@@ -131,6 +139,8 @@ const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
   /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
   bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
+  /** TLS handshakes of complete exchanges. */
+  handshakesPerSecond: amount.optional(),
 });
 
 /** By name, with `dropped` and `never_sent`. */
@@ -172,6 +182,7 @@ const Load = z.object({
   model: z.enum(['open', 'closed']),
   ratePerSecond: amount.nullable(),
   ...each(['concurrency', 'threads'], count),
+  requestsPerConnection: count.nullable().optional(),
   arrivals: z.enum(['constant', 'poisson']),
   seed: number,
   timeoutMs: amount,
@@ -268,6 +279,7 @@ const Observed = z.object({
   }),
   /** Requests that had to open a connection first. */
   connectionSetups: count,
+  handshakes: Handshakes.optional(),
   /** Share of the samples that found requests waiting for a free connection. */
   backlogShare: amount,
 });

@@ -12,7 +12,8 @@ import { redactToken } from '../common/sanitize.js';
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment `tls`: paths, never contents */
-/** @typedef {Pick<VaultEnvironment, 'namespace' | 'tls'> & {url: string, mount: string}} TargetPlan */
+/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string,
+ *   tls: VaultEnvironment['tls'] & {clientCerts?: string | null}}} TargetPlan */
 
 /**
  * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.

@@ -16,7 +16,7 @@ import { driftsOf } from './trend.js';
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
  * never reached the measured phase; `runQueueShare` is null if unknown.
- * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'backlog'>
+ * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'handshakes' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally, 'cells'>} Lateness summed over the recorders */
@@ -38,7 +38,14 @@ export function watchedOf(ends, lateness, machine) {
 export function mergeCounted(parts) {
   const worst = (/** @type {(part: Counted) => number} */ of) => maxOf(parts.map(of), 0);
   return {
-    ...addUp(parts.map(({ droppedLate, forgone, dialled }) => ({ droppedLate, forgone, dialled }))),
+    ...addUp(
+      parts.map(({ droppedLate, forgone, dialled, handshakes }) => ({
+        droppedLate,
+        forgone,
+        dialled,
+        handshakes,
+      })),
+    ),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     gc: { ...addUp(parts.map(({ gc }) => gc)), longestMs: worst(({ gc }) => gc.longestMs) },
     busyShare: worst(({ busyShare }) => busyShare),
@@ -98,7 +105,15 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     sumHistograms(outcomes.map(({ latency }) => latency[series]));
   return {
     ...watched,
-    ...{ model: load.model, interrupted: facts.interrupted, planned, neverSent, sent, succeeded },
+    ...{
+      model: load.model,
+      keepsConnections: (load.requestsPerConnection ?? null) === null,
+      interrupted: facts.interrupted,
+      planned,
+      neverSent,
+      sent,
+      succeeded,
+    },
     ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, apart },
     /** Of all due requests. */
     response: sumOf('response'),
@@ -126,6 +141,7 @@ export function describeObserved(observed) {
       machinePressureShare: machine.pressureShare,
     },
     connectionSetups: observed.dialled,
+    handshakes: observed.handshakes,
     backlogShare: backlog.looks === 0 ? 0 : backlog.waitingLooks / backlog.looks,
   };
 }

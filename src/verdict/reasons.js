@@ -41,8 +41,8 @@ export const REASONS = Object.freeze({
   busy_machine: busyMachine,
   backlog_growing: backlogGrowing,
   still_changing: stillChanging,
-  connection_setup({ dialled, sent }) {
-    if (sent === 0 || dialled / sent < CONNECTED_FIRST) return null;
+  connection_setup({ dialled, sent, keepsConnections }) {
+    if (!keepsConnections || sent === 0 || dialled / sent < CONNECTED_FIRST) return null;
     const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
     return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },
@@ -99,7 +99,8 @@ function notOffered(observed) {
   return {
     grade: 'invalid',
     text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
-    remedy: 'Raise ulimit -n (open files), lower --concurrency, or wait until sockets in TIME_WAIT expire.',
+    remedy:
+      'Raise ulimit -n (open files), lower --concurrency or the rate of new connections, or use several --local-address.',
   };
 }
 

@@ -60,6 +60,11 @@ export const benches = {
     seconds: 5,
     load: () => import('./distinct.js'),
   },
+  handshakes: {
+    describe: 'TLS handshakes/s with a new connection for each request, compared with other load generators',
+    seconds: 5,
+    load: () => import('./handshakes.js'),
+  },
   cpu: {
     describe: 'CPU time while offering a rate',
     seconds: 3,

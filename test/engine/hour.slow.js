@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createPacer } from '../../src/engine/pacing/pacer.js';
+import { NO_PHASES } from '../../src/engine/recording/ring.js';
 import { createSlots } from '../../src/engine/slots.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from './load-plan.js';
@@ -66,6 +67,7 @@ function begin() {
         sendLateMs: 0,
         carriedMs: 0,
         readLateMs: 0,
+        ...NO_PHASES,
         failure,
         status,
         body,

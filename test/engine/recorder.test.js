@@ -29,6 +29,25 @@ describe('a recorder', () => {
     assert.equal(shape(lag)[0], 2);
   });
 
+  test('records the phases of complete responses that have them', () => {
+    const { recorder } = setUp();
+    const phases = { connect: 2, tls: 1, firstByte: 3, transfer: 4 };
+    recorder.record(sample(100, 110, 'good', phases));
+    recorder.record(sample(100, 103, 'good', { firstByte: 3 }));
+    recorder.record(sample(100, 110, { failure: 'truncated' }, phases));
+    const { good, truncated } = recorder.finish().cells[0].outcomes;
+    const counts = (/** @type {typeof good} */ { latency: { connect, tls, firstByte, transfer } }) =>
+      [connect, tls, firstByte, transfer].map((packed) => shape(packed)[0]);
+    assert.deepEqual(
+      [counts(good), counts(truncated)],
+      [
+        [1, 1, 2, 1],
+        [0, 0, 0, 0],
+      ],
+    );
+    assert.equal(shape(good.latency.transfer)[2], 4001);
+  });
+
   test('excludes the warm-up from every figure, but keeps its items', () => {
     const { recorder, rows, kept } = setUp({ warmupMs: 1000 });
     recorder.record(sample(999.9, 2500, 'good', { index: 4 }));

@@ -1,5 +1,6 @@
 /** A recorder with a made-up operation, and samples for it. */
 import { createRecorder } from '../../src/engine/recording/recorder.js';
+import { NO_PHASES } from '../../src/engine/recording/ring.js';
 /** @import { Sample } from '../../src/engine/recording/ring.js' */
 /** @import { SecondRow } from '../../src/engine/recording/seconds.js' */
 /** @import { Classify } from '../../src/operations/index.js' */
@@ -56,6 +57,7 @@ export function sample(intended, done, what, changes = {}) {
     sendLateMs: 0,
     carriedMs: 0,
     readLateMs: 0,
+    ...NO_PHASES,
     failure: isBody ? null : what.failure,
     status: isBody ? 200 : 0,
     body: isBody ? Buffer.from(what) : null,

@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { createRingMemory, FAILURES, openReader, openWriter } from '../../src/engine/recording/ring.js';
+import {
+  createRingMemory,
+  FAILURES,
+  NO_PHASES,
+  openReader,
+  openWriter,
+} from '../../src/engine/recording/ring.js';
 
 /** @import { Sample } from '../../src/engine/recording/ring.js' */
 
@@ -28,6 +34,7 @@ function sample(changes) {
     sendLateMs: 0.125,
     carriedMs: 0,
     readLateMs: 0,
+    ...NO_PHASES,
     failure: null,
     status: 200,
     body: null,
@@ -46,6 +53,10 @@ const anySample = fc.record(
     sendLateMs: ms,
     carriedMs: ms,
     readLateMs: ms,
+    connect: ms,
+    tls: ms,
+    firstByte: ms,
+    transfer: ms,
     failure: fc.option(fc.constantFrom(...FAILURES)),
     status: fc.integer({ min: 0, max: 999 }),
     body: fc.option(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constant(Uint8Array.of(1, 2, 3)))),

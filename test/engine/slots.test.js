@@ -6,17 +6,19 @@ import { createSlots } from '../../src/engine/slots.js';
 import { createConnection } from '../../src/http/connection.js';
 import { createVirtualTime } from './virtual-time.js';
 
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
 /** @import { Exchange, Request } from '../../src/http/exchange.js' */
 /** @import { AddressInfo } from 'node:net' */
 
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
-/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void}} [options] */
+/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
 function setUp({
   count = 1,
   timeoutMs = 1000,
   backsOff = false,
   onFree = () => {},
+  onSample = () => {},
   poll = false,
   reading,
 } = {}) {
@@ -47,7 +49,9 @@ function setUp({
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
     backOffAfterFailedConnect: backsOff,
-    onDone({ connection, index, intended, handed, sent, dueToStart }, { done: at, failure, status, body }) {
+    onDone({ connection, index, intended, handed, sent, dueToStart }, sample) {
+      const { done: at, failure, status, body } = sample;
+      onSample(sample);
       lags.push(handed - dueToStart);
       const slot = connections.indexOf(/** @type {any} */ (connection));
       const text = body === null ? null : Buffer.from(body).toString();
@@ -85,6 +89,42 @@ describe('a slot', () => {
     ]);
     assert.deepEqual([slots.free, slots.inFlight, slots.nextFreeSince], [1, 0, 16]);
   });
+
+  /** @type {[string, ('onConnect' | 'onConnected' | 'onSent' | 'onFirstBytes')[], Record<string, number>][]} a millisecond before each, and before the response */
+  const PHASES = [
+    ['kept, in one piece', ['onSent'], { sent: 1, connect: 0, tls: 0, firstByte: 1, transfer: 0 }],
+    [
+      'kept, in parts',
+      ['onSent', 'onFirstBytes'],
+      { sent: 1, connect: 0, tls: 0, firstByte: 1, transfer: 1 },
+    ],
+    ['new, TCP', ['onConnect', 'onSent'], { sent: 0, connect: 2, tls: 0, firstByte: 1, transfer: 0 }],
+    [
+      'new, TLS, in parts',
+      ['onConnect', 'onConnected', 'onSent', 'onFirstBytes'],
+      { sent: 0, connect: 2, tls: 1, firstByte: 1, transfer: 1 },
+    ],
+  ];
+  for (const [what, events, expected] of PHASES) {
+    test(`tells the phases of a request: ${what}`, () => {
+      /** @type {Sample[]} */
+      const samples = [];
+      const { time, slots, exchanges } = setUp({ onSample: (sample) => samples.push(sample) });
+      for (const round of [0, 1]) {
+        const from = time.clock();
+        slots.fire(round, from);
+        for (const event of events) {
+          time.block(1);
+          exchanges[0][event]?.();
+        }
+        time.block(1);
+        exchanges[0].onResponse(200, new Uint8Array(0));
+        const { sent, connect, tls, firstByte, transfer, done } = samples[round];
+        assert.deepEqual({ sent: sent - from, connect, tls, firstByte, transfer }, expected);
+        assert.equal(sent + connect + tls + firstByte + transfer, done);
+      }
+    });
+  }
 
   test('whose request fails before it is on the wire has no send time', () => {
     const { time, slots, exchanges, done } = setUp();

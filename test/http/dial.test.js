@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import { createDialler } from '../../src/http/connection.js';
+import { altNames, TestCa } from '../pki/test-ca.js';
 
 /** @import { AddressInfo, Socket } from 'node:net' */
 /** @import { TestContext } from 'node:test' */
@@ -114,4 +117,47 @@ test('a socket abandoned during its DNS lookup is not reused; the next one share
   assert.equal(end, 'ready');
   assert.notEqual(socket, given);
   socket.destroy();
+});
+
+for (const host of ['127.0.0.1', 'localhost']) {
+  test(`TCP_NODELAY is set on TLS sockets, too: ${host}`, async (t) => {
+    const { pem: cert, keyPem: key } = new TestCa().issue('server');
+    const server = createTlsServer({ cert, key }).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    // Of TCP sockets; those of TLS call it for theirs.
+    const handle = Object.getPrototypeOf(/** @type {any} */ (server)._handle);
+    const { mock } = t.mock.method(handle, 'setNoDelay');
+    const { port } = /** @type {AddressInfo} */ (server.address());
+    const dial = createDialler(`https://${host}:${port}`, { rejectUnauthorized: false });
+    const { socket, end } = await attempt(dial);
+    socket.destroy();
+    assert.equal(end, 'ready');
+    const calls = mock.calls.map((/** @type {any} */ call) => [call.arguments[0], call.result]);
+    assert.deepEqual(calls.at(-1), [true, 0]);
+  });
+}
+
+test('each certificate of the server is checked, and one that it repeats is converted once', async (t) => {
+  const ca = new TestCa();
+  const [right, wrong] = ['127.0.0.1', '127.0.0.2'].map((address) => {
+    const { pem: cert, keyPem: key } = ca.issue('server', { extensions: [altNames({ ip: [address] })] });
+    return { cert, key };
+  });
+  const server = createTlsServer(right).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  const dial = createDialler(`https://127.0.0.1:${port}`, { ca: [ca.ca.pem], rejectUnauthorized: true });
+  const { mock } = t.mock.method(X509Certificate.prototype, 'toLegacyObject');
+  const ends = [];
+  for (const certificate of [right, right, wrong, wrong, right, right]) {
+    server.setSecureContext(certificate);
+    const { socket, end } = await attempt(dial);
+    socket.destroy();
+    ends.push(end);
+  }
+  const mismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
+  assert.deepEqual(ends, ['ready', 'ready', mismatch, mismatch, 'ready', 'ready']);
+  assert.equal(mock.callCount(), 3);
 });

@@ -96,7 +96,7 @@ describe('loadTls', () => {
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
     ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
     ['a missing CA directory', { caPath: 'absent' }, 'cannot_read', /was not found/],
-    ['a CA directory without certificates', { caPath: 'none' }, 'ca_path_empty', /no .pem/],
+    ['a CA directory without certificates', { caPath: 'none' }, 'folder_empty', /no .pem/],
     ['a certificate without its key', { clientCert: 'leaf.pem' }, 'client_key_missing', /without its key/],
     ['a key alone', { clientKey: 'leaf.key' }, 'client_cert_missing', /without its certificate/],
     [

@@ -67,6 +67,14 @@ const REFUSED = [
     /--threads 4.*--concurrency 3.*at least 4/,
   ],
   [
+    'new connections, and a number of requests for each',
+    { connections: 'new', 'requests-per-connection': 5 },
+    'contradiction',
+    /--connections new and --requests-per-connection.*one of them/,
+  ],
+  ['--tls without --dev', { tls: true }, 'contradiction', /--tls is only for --dev.*https/],
+  ['a name to connect from', { 'local-address': ['localhost'] }, 'bad_option', /not an IP address/],
+  [
     'too many Poisson requests without a duration',
     { rate: '1/s', arrivals: 'poisson', requests: 300_000_000 },
     'contradiction',

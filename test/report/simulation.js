@@ -2,6 +2,7 @@
 
 import { uniform } from '../../src/common/random.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
+import { NO_PHASES } from '../../src/engine/recording/ring.js';
 import { createSeconds } from '../../src/engine/recording/seconds.js';
 import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
@@ -128,6 +129,7 @@ function sampleOf(index, intended, sent, done, lag, failure) {
     sendLateMs: lag,
     carriedMs: 0,
     readLateMs: 0,
+    ...NO_PHASES,
     failure,
     status: 200,
     body: BODY,

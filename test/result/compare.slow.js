@@ -77,6 +77,9 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
     shard: null,
     startAt: null,
     stages: null,
+    requestsPerConnection: null,
+    resumesTls: false,
+    localAddresses: [],
   };
   return Array.from({ length: runs }, (_, run) => {
     const { count, dueMs } = createSchedule(ofRun(plan, run));

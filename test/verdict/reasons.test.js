@@ -42,6 +42,8 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     forgone: 0,
     leftWhileFree: false,
     dialled: 0,
+    handshakes: {},
+    keepsConnections: true,
     gc: { count: 0, totalMs: 0, longestMs: 0 },
     busyShare: 0.3,
     spinShare: 0,
@@ -163,6 +165,7 @@ const TABLE = [
   ['a rate that drifts', { rateDrift: { from: 500, to: 900 } }, 'valid', ['still_changing']],
   ['one request in a hundred opened a connection', { dialled: 10 }, 'valid', ['connection_setup']],
   ['fewer than one in a hundred opened a connection', { dialled: 9 }, 'valid', []],
+  ['each request opened one, as planned', { dialled: 1000, keepsConnections: false }, 'valid', []],
   [
     'reasons add up, and the worst decides',
     { droppedLate: 90, lagMs: 90, neverSent: 20 },

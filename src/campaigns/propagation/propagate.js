@@ -45,12 +45,12 @@ const CLOCK = { now: () => performance.now(), setTimer: setTimeout, clearTimer: 
  */
 export async function measurePropagation(plan, options = {}) {
   if (!plan.dev) return measureOn(plan, options);
-  const { startDevServer } = await import('../../dev/spawn.js');
-  const { url, token, stop } = await startDevServer({ mount: plan.target.mount });
+  const { startDevTarget } = await import('../../dev/spawn.js');
+  const { server, target } = await startDevTarget(plan.target);
   try {
-    return await measureOn({ ...plan, target: { ...plan.target, url } }, { ...options, token });
+    return await measureOn({ ...plan, target }, { ...options, token: server.token });
   } finally {
-    await stop();
+    await server.stop();
   }
 }
 

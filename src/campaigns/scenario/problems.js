@@ -99,7 +99,7 @@ const HINTS = new Map(
     [Object.keys(targetOptions), 'Move it to target.'],
     [Object.keys(loadOptions), 'Move it to load.'],
     [['token'], 'A token is a secret and must not be in a file: token-env names its environment variable.'],
-    [['dev', 'shard', 'start-at'], 'It is a command-line flag.'],
+    [['dev', 'tls', 'shard', 'start-at'], 'It is a command-line flag.'],
     [['address', 'vault'], 'Use url.'],
     [['<<'], 'Merge keys (<<) are YAML 1.1: repeat the keys, or alias the whole map.'],
   ]).flatMap(([keys, hint]) => keys.map((key) => /** @type {const} */ ([key, hint]))),

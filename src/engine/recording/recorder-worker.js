@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
 import { scheduleOf } from '../../plan/due.js';
 import { createRecorder, recordAll } from './recorder.js';
-import { createRingMemory, openReader, openWriter, SMALL_RING } from './ring.js';
+import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from './ring.js';
 
 /** @import { Schedule } from '../../plan/schedule.js' */
 /** @import { RecorderInput } from '../shard.js' */
@@ -73,15 +73,8 @@ function report(soFar) {
 function recordWaiting({ endedMs: done, next, waiting, carriedMs }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
-  const unsent = {
-    sent: done,
-    done,
-    sendLateMs: 0,
-    readLateMs: 0,
-    failure: 'never_sent',
-    status: 0,
-    body: null,
-  };
+  const times = { sent: done, done, sendLateMs: 0, readLateMs: 0, ...NO_PHASES };
+  const unsent = { ...times, failure: 'never_sent', status: 0, body: null };
   // One reused object: there may be a million arrivals.
   const sample = { ...unsent, operation: 0, index: 0, intended: 0, carriedMs: 0 };
   for (let i = 0; i < waiting; i++) {
@@ -125,6 +118,7 @@ function warmUp() {
       const intended = (i + 0.1) * GAP_MS;
       const sent = intended + (i % 7) / 100;
       const done = sent + (i % 50 === 49 ? 5000 : 0.1 + i / 100);
+      const phases = { ...NO_PHASES, firstByte: done - sent };
       const times = {
         intended,
         sent,
@@ -132,6 +126,7 @@ function warmUp() {
         sendLateMs: (i % 11) / 1000,
         carriedMs: 0,
         readLateMs: (i % 13) / 1000,
+        ...phases,
       };
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });
       writer.advanceWatermark(added * GAP_MS);

@@ -3,7 +3,15 @@ import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
-import { addTimes, countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
+import {
+  addTimes,
+  countVerification,
+  createTally,
+  increment,
+  outcomeOf,
+  PHASES,
+  packTally,
+} from './tally.js';
 /** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
@@ -114,6 +122,9 @@ export function createRecorder(context) {
       recordMs(latency.ownService, done - sent - readLateMs);
       recordMs(readLate, readLateMs);
       recordMs(latency.sendLag, sent - intended);
+      if (sample.failure === null) {
+        for (const phase of PHASES) if (sample[phase] > 0) recordMs(latency[phase], sample[phase]);
+      }
       recordMs(lag, sendLateMs);
       displaced.second += displacedIn(1000, sample);
       displaced.tenth += displacedIn(100, sample);

@@ -15,7 +15,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number[]} dropped in the measured phase, by cell of the tally
  */
 
-const FIELDS = 12;
+const FIELDS = 16;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 /** Enough for a warm-up. */
@@ -30,6 +30,8 @@ const WATERMARK_UNIT_MS = 10;
 /** In place of a body length. */
 const NO_BODY = -1;
 const SAME_BODY = -2;
+/** Of a request that kept its connection, and whose response is missing. */
+export const NO_PHASES = Object.freeze({ connect: 0, tls: 0, firstByte: 0, transfer: 0 });
 /** Values of `failure`: the engine's own and those of a connection. */
 export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
@@ -104,6 +106,10 @@ export function openWriter(memory) {
     numbers[to + 9] = last.at;
     numbers[to + 10] = sample.carriedMs;
     numbers[to + 11] = sample.readLateMs;
+    numbers[to + 12] = sample.connect;
+    numbers[to + 13] = sample.tls;
+    numbers[to + 14] = sample.firstByte;
+    numbers[to + 15] = sample.transfer;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
   }
@@ -155,7 +161,7 @@ function readSample(numbers, from, body) {
     index: numbers[from + 1],
     /** Due time; in a closed loop, when its connection became free. */
     intended: numbers[from + 2],
-    /** When it was on the wire; if never, when a connection took it. */
+    /** When it was on the wire; if never, or if it had to open its connection, when a connection took it. */
     sent: numbers[from + 3],
     /** Last byte of the response, or when the tool gave up. */
     done: numbers[from + 4],
@@ -165,6 +171,11 @@ function readSample(numbers, from, body) {
     carriedMs: numbers[from + 10],
     /** Upper bound of the time until the tool read the response. */
     readLateMs: numbers[from + 11],
+    /** Of a complete response, ms, 0: none: TCP handshake, TLS handshake, from the request on the wire to the first byte, rest. */
+    connect: numbers[from + 12],
+    tls: numbers[from + 13],
+    firstByte: numbers[from + 14],
+    transfer: numbers[from + 15],
     /** Outcome if the response is missing or incomplete; null: complete. */
     failure: failure < 0 ? null : FAILURES[failure],
     /** HTTP status; 0 without a response. */

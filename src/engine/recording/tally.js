@@ -36,11 +36,21 @@ import { sumArrays, total } from '../../common/sums.js';
  *   tool sent in a later second, or tenth of a second, than planned
  */
 
+/** Parts of the service time of complete responses; of a connection's handshakes only if the request opened it. */
+export const PHASES = /** @type {const} */ (['connect', 'tls', 'firstByte', 'transfer']);
+
 /**
  * `service` and `sendLag` cover sent requests only; `ownResponse` and `ownService` exclude delay that the tool
  * itself may have added.
  */
-const SERIES = /** @type {const} */ (['response', 'service', 'sendLag', 'ownResponse', 'ownService']);
+const SERIES = /** @type {const} */ ([
+  'response',
+  'service',
+  'sendLag',
+  'ownResponse',
+  'ownService',
+  ...PHASES,
+]);
 
 /** Enough for a line through their delays, each long enough to be nearly independent. */
 const PARTS = 20;

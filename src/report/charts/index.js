@@ -2,6 +2,7 @@
 import { latencyOverTime, sendLag } from './latency-over-time.js';
 import { levels } from './levels.js';
 import { percentiles } from './percentiles.js';
+import { phases } from './phases.js';
 import { errors, rates } from './rates.js';
 import { runs } from './runs.js';
 
@@ -11,5 +12,5 @@ import { runs } from './runs.js';
  */
 export const CHARTS = {
   ...{ 'latency-over-time': latencyOverTime, rates, errors, 'send-lag': sendLag },
-  ...{ percentiles, runs, levels },
+  ...{ percentiles, phases, runs, levels },
 };

@@ -74,7 +74,10 @@ function runRows({ runs, summary }) {
   /** @type {(heading: string, key: keyof Result['totals']) => Column<NamedRun>} */
   const count = (heading, key) => [heading, ({ result }) => result.totals[key]];
   /** @type {(heading: string, series: keyof Result['latencyMs'], key: Figure) => Column<NamedRun>} */
-  const time = (heading, series, key) => [heading, ({ result }) => rounded(result.latencyMs[series][key])];
+  const time = (heading, series, key) => [
+    heading,
+    ({ result }) => rounded(result.latencyMs[series]?.[key] ?? null),
+  ];
   /** @type {(text: string) => Column<NamedRun>} */
   const verdict = (text) => [
     `requirement_${text}`,

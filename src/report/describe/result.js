@@ -3,6 +3,7 @@ import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { FIGURES } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
+import { phasesOf } from '../charts/phases.js';
 import { chart, facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
 import { invalidItem, keyFigure, requirementItem, worstVerdict } from './bars.js';
 import { nextSteps } from './next.js';
@@ -31,6 +32,7 @@ const LATENCIES = FIGURES.filter((figure) => figure !== 'min');
 const OVER_TIME = 'p50, p90, p99 and max.';
 const LATENCY =
   'Response time counts from when a request was due, service time from when it was sent; send lag is the difference.';
+const PHASES = 'The service time of a complete response is connect + TLS + first byte + transfer.';
 const CLOSED_LOOP =
   'A closed loop hides waiting: a slow target gets fewer requests. Use --rate to see how long users would wait.';
 
@@ -95,24 +97,37 @@ function summary(result) {
 }
 
 /** @param {Result} result @returns {Part[]} */
-function latency({ latencyMs: { response, service, sendLag } }) {
+function latency({ latencyMs, operations }) {
+  const { response, service, sendLag, connect, tls, firstByte, transfer } = latencyMs;
   if (response.count + service.count + sendLag.count === 0) return [];
-  const rows = Object.entries({ response, service, 'send lag': sendLag });
+  // Otherwise the first byte is the whole service time.
+  const isSplit = connect !== undefined || transfer !== undefined;
+  const phases = isSplit ? { connect, TLS: tls, 'first byte': firstByte, transfer } : {};
+  const rows = Object.entries({ response, service, 'send lag': sendLag, ...phases }).flatMap(
+    ([name, block]) => (block === undefined ? [] : [{ name, block }]),
+  );
   const series = [
     { name: 'response time', latency: response },
     { name: 'service time', latency: service },
   ];
   return [
     ...table(
-      LATENCY,
+      isSplit ? `${LATENCY} ${PHASES}` : LATENCY,
       [
-        ['Latency', ([name]) => name],
-        ...timeColumns(LATENCIES, (/** @type {typeof rows[number]} */ [, block]) => block),
+        ['Latency', ({ name }) => name],
+        ...timeColumns(LATENCIES, (/** @type {typeof rows[number]} */ { block }) => block),
       ],
       rows,
     ),
     chart('percentiles', 'Response times', 'By percentile.', { axis: 'latency', series }),
+    ...(isSplit ? [whereTimeWent(operations)] : []),
   ];
+}
+
+/** @param {Result['operations']} operations */
+function whereTimeWent(operations) {
+  const rows = Object.entries(operations).map(([name, { latencyMs }]) => phasesOf(name, latencyMs));
+  return chart('phases', 'Where the time went', 'Mean of all requests.', rows);
 }
 
 /** @param {Result} result @returns {Part[]} */
@@ -237,9 +252,28 @@ function run(result) {
   return facts([
     ['Rate', `${rate}; peak ${peak} in one second`],
     ['Checked', verificationPhrase(result)],
+    ['Connections', connectionsPhrase(result)],
     ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
     ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${counted(cpus, 'core')}`],
   ]);
+}
+
+/** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s while measuring` */
+function connectionsPhrase({ load, rates, measurement }) {
+  const { requestsPerConnection: most = null, concurrency } = load;
+  const handshakes = Object.entries(measurement.observed?.handshakes ?? {});
+  if (most === null && handshakes.length === 0) return '';
+  const kept =
+    most === null ? `${formatCount(concurrency)}, kept open` : `a new one after ${counted(most, 'request')}`;
+  const { handshakesPerSecond } = rates;
+  return [
+    most === 1 ? 'a new one for each request' : kept,
+    ...handshakes.map(
+      ([name, { count, resumed }]) =>
+        `${name}: ${counted(count, 'handshake')}, ${resumed === 0 ? 'none' : formatPercent(resumed / count)} resumed`,
+    ),
+    ...(handshakesPerSecond === undefined ? [] : [`${perSecondText(handshakesPerSecond)} while measuring`]),
+  ].join('; ');
 }
 
 /** @param {Result} result @returns {string} `12 of 400 OCSP responses (3 %, sampled), all passed` */

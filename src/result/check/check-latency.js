@@ -1,6 +1,7 @@
 /** Checks that counts, figures and histograms of latencies agree; yields one sentence per contradiction. */
 import { isDeepStrictEqual } from 'node:util';
 import { createHistogram, decodeHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
+import { PHASES } from '../../engine/recording/tally.js';
 import { FIGURES, figuresOf, SERIES } from '../latency.js';
 
 /** @import { Figure } from '../latency.js' */
@@ -47,6 +48,10 @@ export function* checkHistogram(name, text, count, figures = {}) {
 export function* checkLatencies(latencies, due, sent, name) {
   for (const series of SERIES)
     yield* checkLatency(latencies[series], series === 'response' ? due : sent, `${name}.${series}`);
+  for (const phase of PHASES) {
+    const block = latencies[phase];
+    if (block !== undefined) yield* checkLatency(block, Math.min(block.count, sent), `${name}.${phase}`);
+  }
 }
 
 /** @param {LatencyBlock} block @param {number} expected count @param {string} name @returns {Generator<string, void>} */
@@ -72,10 +77,11 @@ export function isAscending(values) {
 
 /** @param {LatencyBlocks} whole @param {LatencyBlocks[]} parts @param {string} [where] path of the parts */
 export function* checkSums(whole, parts, where = 'outcomeDetails') {
-  for (const series of SERIES) {
-    const read = [whole, ...parts].map(({ [series]: { histogram } }) =>
-      histogram === null ? createHistogram() : readHistogram(histogram),
-    );
+  for (const series of [...SERIES, ...PHASES]) {
+    const read = [whole, ...parts].map((latencies) => {
+      const histogram = latencies[series]?.histogram ?? null;
+      return histogram === null ? createHistogram() : readHistogram(histogram);
+    });
     const [sum, ...summands] = read.filter((histogram) => histogram !== null);
     // checkHistogram reports an unreadable histogram.
     if (summands.length < parts.length) continue;

@@ -70,7 +70,8 @@ function* checkBlock(block, windowSeconds) {
 }
 
 /** @param {OperationBlock} block @param {number | undefined} windowSeconds */
-function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, windowSeconds) {
+function* checkTotals({ totals, rates, errorShare, latencyMs }, windowSeconds) {
+  const { perSecond, perHour, handshakesPerSecond = 0 } = rates;
   const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
   yield* checkEqual('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned);
   yield* checkEqual('succeeded + failed', succeeded + failed, 'sent', sent);
@@ -86,6 +87,9 @@ function* checkTotals({ totals, rates: { perSecond, perHour }, errorShare }, win
   const isOffered = totals.errors === 0 && Math.abs(perSecond * windowSeconds - succeeded) <= 1;
   if (!isOffered && !isNear(perSecond, expected))
     yield `rates.perSecond is ${perSecond}, but ${succeeded} successes in ${windowSeconds} s are ${expected}/s`;
+  const handshakes = windowSeconds > 0 ? (latencyMs.tls?.count ?? 0) / windowSeconds : 0;
+  if (!isNear(handshakesPerSecond, handshakes))
+    yield `rates.handshakesPerSecond is ${handshakesPerSecond}, but latencyMs.tls means ${handshakes}/s`;
 }
 
 /** @param {OperationBlock} block */

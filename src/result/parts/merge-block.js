@@ -1,6 +1,6 @@
 /** Tallies -> the merge block in the result of a part of a plan, and back (see merge-results.js). */
 import { createHistogram, decodeHistogram, encodeHistogram, sumHistograms } from '../../common/histogram.js';
-import { emptyTimes } from '../../engine/recording/tally.js';
+import { emptyTimes, PHASES } from '../../engine/recording/tally.js';
 import { SERIES } from '../latency.js';
 
 /** @import { SecondRow } from '../../engine/recording/seconds.js' */
@@ -72,7 +72,7 @@ function outcomesOf({ outcomeDetails }, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
   const outcomes = recorded.map(([name, { success, count, latencyMs }]) => {
     const latency = Object.fromEntries(
-      SERIES.map((series) => [series, latencyMs[series].histogram ?? zeros(0)]),
+      [...SERIES, ...PHASES].map((series) => [series, latencyMs[series]?.histogram ?? zeros(0)]),
     );
     const { response, service } = Object.hasOwn(own, name)
       ? own[name]

@@ -61,7 +61,7 @@ function mergeParts(parts, command) {
   if (schedule !== null) checkPlanned(parts, schedule);
   const tallies = parts.map(({ result, merge }) => tallyOf(result, merge));
   const { cells: operations, ...lateness } = mergeTallies(tallies);
-  const watches = parts.map(({ merge }) => ({ forgone: 0, ...merge.watch }));
+  const watches = parts.map(({ merge }) => ({ forgone: 0, handshakes: {}, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
   const facts = { ...factsOf(parts, plan), toolErrors: countToolErrors(operations, watched) };

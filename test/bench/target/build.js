@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const BUILD = join(HERE, '.build');
 
-/** @type {Promise<{target: string, sleeper: string, wire: string}> | null} */
+/** @type {Promise<{target: string, sleeper: string, wire: string, handshakes: string}> | null} */
 let built = null;
 
 /**
  * Takes seconds the first time; Go rebuilds only what changed.
- * @returns {Promise<{target: string, sleeper: string, wire: string}>} paths of the programs
+ * @returns {Promise<{target: string, sleeper: string, wire: string, handshakes: string}>} paths of the programs
  */
 export function buildTarget() {
   built ??= build();
@@ -33,5 +33,8 @@ async function build() {
     );
   });
   if (code !== 0) throw new Error(`go build of the benches' target exited with code ${code}`);
-  return { target: join(BUILD, 'target'), sleeper: join(BUILD, 'sleeper'), wire: join(BUILD, 'wire') };
+  const [target, sleeper, wire, handshakes] = ['target', 'sleeper', 'wire', 'handshakes'].map((name) =>
+    join(BUILD, name),
+  );
+  return { target, sleeper, wire, handshakes };
 }

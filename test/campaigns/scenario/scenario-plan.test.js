@@ -9,8 +9,8 @@ import { HEAD, NOTHING_SET, readAndPlan } from './read.js';
 /** @import { Plan } from '../../../src/plan/plan.js' */
 
 const WHOLE = `name: n
-target: {url: 'http://file:8200', mount: file, namespace: file, ca-cert: file.pem, ca-path: file, client-cert: file.crt, client-key: file.key, tls-server-name: file, tls-skip-verify: true}
-load: {rate: 5, concurrency: 5, duration: 5s, requests: 5, arrivals: poisson, ramp-up: 5s, warmup: 5s, overflow: drop, timeout: 5s, threads: 5, pacing: spin, seed: 5}
+target: {url: 'http://file:8200', mount: file, namespace: file, ca-cert: file.pem, ca-path: file, client-cert: file.crt, client-key: file.key, client-certs: file, tls-server-name: file, tls-skip-verify: true}
+load: {rate: 5, concurrency: 5, requests-per-connection: 5, tls-resumption: off, local-address: [127.0.0.5], duration: 5s, requests: 5, arrivals: poisson, ramp-up: 5s, warmup: 5s, overflow: drop, timeout: 5s, threads: 5, pacing: spin, seed: 5}
 mix: [{operation: issue, options: {role: file}}]
 require: ['p99<5s']
 `;
@@ -24,10 +24,14 @@ const FLAGS = [
   ['ca-path', 'flag', ({ target }) => target.tls.caPath, 'flag'],
   ['client-cert', 'flag', ({ target }) => target.tls.clientCert, 'flag'],
   ['client-key', 'flag', ({ target }) => target.tls.clientKey, 'flag'],
+  ['client-certs', 'flag', ({ target }) => target.tls.clientCerts, 'flag'],
   ['tls-server-name', 'flag', ({ target }) => target.tls.serverName, 'flag'],
   ['tls-skip-verify', 'false', ({ target }) => target.tls.skipVerify, false],
   ['rate', '7/s', ({ load }) => load.ratePerSecond, 7],
   ['concurrency', '7', ({ load }) => load.concurrency, 7],
+  ['requests-per-connection', '7', ({ load }) => load.requestsPerConnection, 7],
+  ['tls-resumption', 'on', ({ load }) => load.resumesTls, true],
+  ['local-address', ['127.0.0.7'], ({ load }) => load.localAddresses, ['127.0.0.7']],
   ['duration', '7s', ({ load }) => load.durationMs, 7000],
   ['requests', '7', ({ load }) => load.requests, 7],
   ['arrivals', 'constant', ({ load }) => load.arrivals, 'constant'],
@@ -57,7 +61,15 @@ describe('a flag overrides the file:', () => {
   });
 
   test('the table above covers every flag of target and load', () => {
-    const looked = new Set([...FLAGS.map(([name]) => name), 'dev', 'timeout_ms', 'shard', 'start-at']);
+    const looked = new Set([
+      ...FLAGS.map(([name]) => name),
+      'dev',
+      'tls',
+      'connections',
+      'timeout_ms',
+      'shard',
+      'start-at',
+    ]);
     const all = Object.entries(commonOptions).filter(
       ([, { group }]) => group === 'Target' || group === 'Load',
     );
@@ -161,7 +173,7 @@ describe('--dev:', () => {
       [a.dev, a.target.url, a.target.namespace, a.target.mount],
       [true, 'http://127.0.0.1:8200', null, 'pki_int'],
     );
-    assert.deepEqual(a.target.tls, NOTHING_SET.tls);
+    assert.deepEqual(a.target.tls, { ...NOTHING_SET.tls, clientCerts: null });
     assert.deepEqual([b.dev, b.target.mount], [true, 'own']);
   });
 

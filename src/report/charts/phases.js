@@ -1,0 +1,88 @@
+/** Where the time went: a row for each operation, the mean time of each phase of its requests as a segment. */
+import { total } from '../../common/sums.js';
+import { formatLatency } from '../../common/units.js';
+import { escapeHtml } from '../html/escape.js';
+import { valueAxis } from './axes.js';
+import { frames } from './frame.js';
+
+/** @import { LatencyBlocks } from '../../result/schema.js' */
+/** @import { Drawn } from './chart.js' */
+/** @import { Plot, Setting } from './frame.js' */
+
+/** `ms`: on average over all requests sent. @typedef {{name: string, phases: {name: string, ms: number}[]}} Row */
+
+/** @type {[name: string, key: 'sendLag' | 'connect' | 'tls' | 'firstByte' | 'transfer'][]} */
+const PHASES = [
+  ['wait', 'sendLag'],
+  ['connect', 'connect'],
+  ['TLS', 'tls'],
+  ['first byte', 'firstByte'],
+  ['transfer', 'transfer'],
+];
+const ROW_HEIGHT = 34;
+
+/** @param {string} name @param {LatencyBlocks} latencies @returns {Row} the phases add up to the mean time from due to done */
+export function phasesOf(name, latencies) {
+  const { service, sendLag } = latencies;
+  const phases = PHASES.map(([phase, key]) => {
+    const { mean = null, count = 0 } = latencies[key] ?? {};
+    return { name: phase, ms: (Number(mean) * count) / service.count };
+  });
+  const whole = Number(service.mean) + Number(sendLag.mean);
+  const incomplete = {
+    name: 'no complete response',
+    ms: Math.max(0, whole - total(phases.map(({ ms }) => ms))),
+  };
+  return { name, phases: [...phases, incomplete].filter(({ ms }) => ms >= 0.001 * whole) };
+}
+
+/** @param {Row[]} rows @param {Setting} setting @returns {Drawn} */
+export function phases(rows, setting) {
+  const names = [...new Set(rows.flatMap((row) => row.phases.map(({ name }) => name)))];
+  const msOf = (/** @type {Row} */ row, /** @type {string} */ name) =>
+    row.phases.find((phase) => phase.name === name)?.ms ?? 0;
+  const sumOf = (/** @type {Row} */ row) => total(row.phases.map(({ ms }) => ms));
+  const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / rows.length;
+  const styleOf = (/** @type {string} */ name) => `s${names.indexOf(name) + 1}`;
+  const draw = (/** @type {Plot} */ { x, y }, /** @type {Row} */ row, /** @type {number} */ i) => {
+    let from = 0;
+    return row.phases.map(({ name, ms }) => {
+      const [left, right] = [x(from), x(from + ms)];
+      from += ms;
+      const title = escapeHtml(`${row.name} ${name}: ${formatLatency(ms)}`.trimStart());
+      return `<path class="stacked ${styleOf(name)}" stroke-width="22" d="M${left} ${y(i)}H${right}"><title>${title}</title></path>`;
+    });
+  };
+  const summary = rows
+    .map((row) =>
+      `${row.name} ${row.phases.map(({ name, ms }) => `${name} ${formatLatency(ms)}`).join(', ')}.`.trimStart(),
+    )
+    .join(' ');
+  return {
+    svg: frames({
+      ...setting,
+      sizes: setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * rows.length })),
+      summary,
+      xAxis: valueAxis('ms', 'mean', [Math.max(...rows.map(sumOf))]),
+      yAxis: {
+        title: '',
+        at: rowAt,
+        ticks: () => rows.map(({ name }, i) => ({ at: rowAt(i), label: name })),
+      },
+      draw: (plot) => rows.flatMap((row, i) => draw(plot, row, i)).join('\n'),
+      hasXGrid: true,
+    }),
+    summary,
+    legend: names.map((name) => ({ name, className: `stacked ${styleOf(name)}` })),
+    table: {
+      kind: 'table',
+      caption: setting.title,
+      columns: [{ name: 'Operation', isText: true }, ...[...names, 'sum'].map((name) => ({ name }))],
+      rows: rows.map((row) => [
+        row.name,
+        ...names.map((name) => formatLatency(msOf(row, name))),
+        formatLatency(sumOf(row)),
+      ]),
+    },
+  };
+}
