@@ -50,7 +50,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   ...SIGNATURE_FAILURES,
   issuing_ca_not_ca: 'The certificate of the issuing CA is not a CA certificate (basicConstraints).',
   issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
-  issuing_ca_unknown_critical_extension: 'The issuing CA has a critical extension unknown to this tool.',
+  issuing_ca_unknown_critical_extension:
+    'The issuing CA has a critical extension unknown to this tool, or one that must not be critical.',
   issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
@@ -60,7 +61,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   wrong_sans: 'The certificate lacks a requested alternative name.',
   extra_sans: 'The certificate has an alternative name that was not requested.',
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
-  unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
+  unknown_critical_extension:
+    'The certificate has a critical extension that this tool does not understand, or that must not be critical.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read, or is of an unknown kind.',
   not_yet_valid: 'The certificate is not valid yet.',
@@ -165,8 +167,6 @@ function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   return typeof privateKeyPem === 'string' ? checkPrivateKey(privateKeyPem, spki) : 'private_key_unreadable';
 }
 
-const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
-
 /** OpenSSL's names of the curves that CAs use. @type {Readonly<Record<string, string>>} */
 const CURVES = Object.freeze({
   '1.2.840.10045.3.1.7': 'prime256v1',
@@ -199,7 +199,7 @@ function isKeyOf(pem, spki) {
   const fields = new DerReader(algorithm).enter(TAG.sequence);
   const oid = fields.readOid();
   const [label, matches, ownCurve] = KINDS[oid] ?? [];
-  const curve = oid === EC_PUBLIC_KEY ? CURVES[fields.readOid()] : ownCurve;
+  const curve = oid === OID.ecPublicKey ? CURVES[fields.readOid()] : ownCurve;
   const isKnown = curve !== undefined && (curve === '' || fields.atEnd);
   if (!isKnown || label === undefined || matches === undefined) throw new DerError('Unknown kind of key');
   const der = decodePem(pem, label);
@@ -209,9 +209,9 @@ function isKeyOf(pem, spki) {
 
 /** By algorithm: label of a key outside PKCS#8, check, curve in JWK (RSA: none). @type {Readonly<Record<string, [RegExp, typeof isEcKeyOf, string?]>>} */
 const KINDS = Object.freeze({
-  '1.2.840.113549.1.1.1': [/^RSA PRIVATE KEY$/, isRsaKeyOf, ''],
-  '1.2.840.113549.1.1.10': [/^$/, isRsaKeyOf, ''], // RSASSA-PSS
-  [EC_PUBLIC_KEY]: [/^EC PRIVATE KEY$/, isEcKeyOf],
+  [OID.rsaEncryption]: [/^RSA PRIVATE KEY$/, isRsaKeyOf, ''],
+  [OID.rsassaPss]: [/^$/, isRsaKeyOf, ''],
+  [OID.ecPublicKey]: [/^EC PRIVATE KEY$/, isEcKeyOf],
   '1.3.101.112': [/^$/, isEdwardsKeyOf, 'Ed25519'],
   '1.3.101.113': [/^$/, isEdwardsKeyOf, 'Ed448'],
 });

@@ -7,6 +7,9 @@ import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
   emailAddress: '1.2.840.113549.1.9.1',
+  rsaEncryption: '1.2.840.113549.1.1.1',
+  rsassaPss: '1.2.840.113549.1.1.10',
+  ecPublicKey: '1.2.840.10045.2.1',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -153,6 +156,12 @@ function readGeneralName(reader) {
     throw new DerError('Not a GeneralName', reader.from);
 }
 
+/** Section 4.2.1.3: at least one bit is set. @param {DerReader} reader */
+function readKeyUsage(reader) {
+  if (reader.readNamedBits().every((octet, i) => i === 0 || octet === 0))
+    throw new DerError('keyUsage without a usage', reader.from);
+}
+
 const readNames = listOf(readGeneralName);
 const readPointName = optional([0xa0, readNames], [0xa1, listOf(within(readAttribute))]);
 const readPoints = listOf(
@@ -177,7 +186,7 @@ function readBasicConstraints(fields) {
  */
 const SYNTAX = new Map([
   [OID.subjectKeyIdentifier, (value) => value.read(TAG.octetString)],
-  [OID.keyUsage, readBits],
+  [OID.keyUsage, readKeyUsage],
   [OID.subjectAltName, readNames],
   ['2.5.29.18', readNames], // issuerAltName
   [OID.basicConstraints, within(readBasicConstraints)],
@@ -193,7 +202,16 @@ const SYNTAX = new Map([
   [OID.authorityInfoAccess, listOf(within(readId, readGeneralName))],
   ['1.3.6.1.5.5.7.48.1.5', readValue],
 ]);
-const UNDERSTOOD = new Set(SYNTAX.keys());
+
+/** Must not be critical (4.2.1.1, 4.2.1.2, 4.2.1.7, 4.2.1.15, 4.2.2.1): if they are, OpenSSL and Go reject the certificate. */
+const NEVER_CRITICAL = [
+  OID.authorityKeyIdentifier,
+  OID.subjectKeyIdentifier,
+  '2.5.29.18',
+  '2.5.29.46',
+  OID.authorityInfoAccess,
+];
+const UNDERSTOOD = new Set([...SYNTAX.keys()].filter((oid) => !NEVER_CRITICAL.includes(oid)));
 
 /** @typedef {ReturnType<typeof parseCertificate>} CertificateFields */
 
@@ -241,12 +259,32 @@ export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
 
-/** @param {Uint8Array} spki SubjectPublicKeyInfo @returns {Buffer} contents of its BIT STRING */
+/**
+ * Checks the form of RSA and EC keys, about which OpenSSL is lax. @param {Uint8Array} spki SubjectPublicKeyInfo
+ * @returns {Buffer} contents of its BIT STRING @throws {DerError}
+ */
 export const publicKeyBits = (spki) =>
   new DerReader(spki).inside(TAG.sequence, (fields) => {
-    readAlgorithm(fields);
-    return fields.readBitString();
+    const { oid, parameters } = readAlgorithm(fields);
+    const bits = fields.readBitString();
+    const tag = PARAMETERS[oid];
+    if (tag !== undefined && parameters?.[0] !== tag) throw new DerError('Wrong parameters of a public key');
+    if (oid === OID.rsaEncryption || oid === OID.rsassaPss)
+      readWhole(bits, (key) => key.inside(TAG.sequence, readRsaKey));
+    else if (oid === OID.ecPublicKey && ![2, 3, 4].includes(bits[0])) throw new DerError('Not an EC key'); // RFC 5480 section 2.2
+    return bits;
   });
+
+/** Tags: RSA has NULL (RFC 3279 section 2.3.1), EC names its curve (RFC 5480 section 2.1.1). @type {Readonly<Record<string, number>>} */
+const PARAMETERS = Object.freeze({ [OID.rsaEncryption]: TAG.null, [OID.ecPublicKey]: TAG.oid });
+
+/** RFC 8017 section 3.1: an exponent is odd and at least 3; with 1, anyone can sign. @param {DerReader} key */
+function readRsaKey(key) {
+  const [modulus, exponent] = [key.readInteger(), key.readInteger()];
+  const isOdd = (exponent[exponent.length - 1] & 1) === 1;
+  if (modulus[0] > 0x7f || exponent[0] > 0x7f || !isOdd || exponent.equals(Buffer.of(1)))
+    throw new DerError('Not an RSA key', key.from);
+}
 
 /** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; undefined: an empty one */
 const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(value[0]);
@@ -270,7 +308,7 @@ export function allowsUsage({ extensions }, usage) {
   const value = extensions.get(OID.keyUsage);
   if (value === undefined) return true;
   const bits = new DerReader(value).read(TAG.bitString); // the first octet counts the unused bits
-  return bits.length > 1 && (bits[1] & USAGE[usage]) !== 0;
+  return (bits[1] & USAGE[usage]) !== 0;
 }
 
 /** @param {CertificateFields} certificate @returns {boolean} whether its basicConstraints (section 4.2.1.9) allow so many CAs below it */
@@ -330,7 +368,7 @@ function directoryString(der) {
   const tag = der[0];
   const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
-  if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
+  if (tag === TAG.bmpString) return Buffer.from(value).swap16().toString('utf16le');
   if (!ONE_OCTET.includes(tag)) throw new DerError('Not a DirectoryString');
   return value.toString('latin1');
 }

@@ -201,6 +201,11 @@ const ROWS = [
     by(delegateWith(critical)),
   ],
   [
+    'a delegate with a critical key identifier',
+    'responder_unknown_critical_extension',
+    by(delegateWith(extension('2.5.29.14', true, bytesOf('040101')))),
+  ],
+  [
     'a delegate with an unknown extension, not critical',
     'good',
     by(delegateWith(extension('1.2.3.4', false, bytesOf('0500')))),
@@ -215,7 +220,6 @@ const ROWS = [
     'responder_key_usage',
     by(delegateWith(keyUsage('03020308'))),
   ],
-  ['a delegate with an empty key usage', 'responder_key_usage', by(delegateWith(keyUsage('030100')))],
   ['a delegate with a key usage for signatures', 'good', by(delegateWith(keyUsage('03020780')))],
   ['a delegate with a key usage for nonRepudiation', 'good', by(delegateWith(keyUsage('03020640')))],
   [
@@ -224,6 +228,7 @@ const ROWS = [
     by(delegateWith(extension('2.5.29.35', false, bytesOf('3003 800101')))),
   ],
   ['a delegate with a key usage among the unused bits', 'not_ocsp', badUsage('03020880')],
+  ['a delegate with an empty key usage', 'not_ocsp', badUsage('030100')],
   ['a delegate with an invalid key usage', 'not_ocsp', badUsage('0500')],
   [
     'a renewed certificate after the expired one',

@@ -169,7 +169,41 @@ export const utcTime = field(({ content }) => {
   demandTime(`${text < '5' ? '20' : '19'}${text.slice(0, -1)}`);
 }, 0x17);
 
-/** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed; strings are not read */
+/** @param {string} encoding @returns {(octets: Buffer) => boolean} */
+const decodable = (encoding) => {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return (octets) => {
+    try {
+      return decoder.decode(octets) !== null;
+    } catch {
+      return false;
+    }
+  };
+};
+const PRINTABLE = new Set(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?*&"
+    .split('')
+    .map((c) => c.charCodeAt(0)),
+);
+/** @type {(octets: Buffer, size: number) => number[] | null} null: a character is cut off */
+const unitsOf = (octets, size) =>
+  octets.length % size > 0
+    ? null
+    : Array.from({ length: octets.length / size }, (_, i) => octets.readUIntBE(i * size, size));
+const isCharacter = (/** @type {number} */ code) => code < 0xd800 || (code >= 0xe000 && code < 0x110000);
+
+/** String types (X.680 section 41) by tag. @type {Record<number, (octets: Buffer) => boolean>} */
+const TEXTS = {
+  12: decodable('utf-8'),
+  18: (octets) => octets.every((octet) => octet === 0x20 || (octet >= 0x30 && octet <= 0x39)),
+  19: (octets) => octets.every((octet) => PRINTABLE.has(octet)),
+  22: (octets) => octets.every((octet) => octet < 0x80),
+  26: (octets) => octets.every((octet) => octet >= 0x20 && octet < 0x7f),
+  28: (octets) => unitsOf(octets, 4)?.every(isCharacter) ?? false,
+  30: (octets) => unitsOf(octets, 2)?.every(isCharacter) ?? false,
+};
+
+/** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed */
 function sound({ tag, content, children }) {
   children.forEach(sound);
   if (tag >= 0x40) return;
@@ -179,6 +213,7 @@ function sound({ tag, content, children }) {
   const type = [boolean, integer(), oid, utcTime, generalizedTime].find(({ tags }) => tags.includes(tag));
   type?.type({ tag, content, children });
   if (tag === 0x0a) integer().type({ tag, content, children });
+  demand(TEXTS[tag]?.(content) !== false, 'not text of its type');
   demand(tag !== 0x05 || content.length === 0, 'NULL with contents');
 }
 

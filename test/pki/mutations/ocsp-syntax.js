@@ -85,7 +85,22 @@ const responseData = sequence(
   optional(explicit(1, messageExtensions)),
 );
 
-const publicKey = sequence(algorithm, bitString);
+const [RSA, PSS, EC] = ['2a864886f70d010101', '2a864886f70d01010a', '2a8648ce3d0201'];
+const positive = integer((value) => demand(value[0] < 0x80, 'negative number in a key'));
+const rsaKey = after(sequence(positive, positive), ({ children: [, { content }] }) => {
+  const exponent = BigInt(`0x${content.toString('hex')}`);
+  demand(exponent >= 3n && exponent % 2n === 1n, 'RSA exponent');
+});
+
+const publicKey = after(sequence(algorithm, bitString), ({ children: [{ children }, { content }] }) => {
+  const [id, parameters] = children;
+  const kind = id.content.toString('hex');
+  const key = content.subarray(1);
+  demand(kind !== RSA || parameters?.tag === 0x05, 'RSA without NULL');
+  demand(kind !== EC || parameters?.tag === 0x06, 'EC without a named curve');
+  demand(kind !== EC || (key[0] >= 2 && key[0] <= 4), 'form of an EC point');
+  if (kind === RSA || kind === PSS) demandOne(key, rsaKey);
+});
 
 /** @type {(tag: number, type: (element: Element) => void) => Field} */
 const fieldWith = (tag, type) => ({ tags: [tag], type, optional: false });
@@ -107,7 +122,12 @@ const VALUES = {
     optional(boolean),
     optional(integer((value) => demand(value[0] < 0x80, 'negative path length'))),
   ),
-  '551d0f': namedBits,
+  '551d0f': after(namedBits, ({ content: [, ...octets] }) =>
+    demand(
+      octets.some((octet) => octet > 0),
+      'key usage without a bit',
+    ),
+  ),
   '551d23': sequence(...[0x80, 0xa1, 0x82].map((tag) => optional(fieldWith(tag, any.type)))),
   '551d25': someOf(oid),
   '551d36': integer(),
