@@ -52,16 +52,6 @@ const CONSTRUCTED = (1 << 8) | (1 << 11) | (1 << 16) | (1 << 17) | (1 << 29);
 /** @param {RegExp} pattern of Latin-1 @returns {(octets: Buffer) => boolean} */
 const matches = (pattern) => (octets) => pattern.test(octets.toString('latin1'));
 
-/** @param {number} size octets of a character @returns {(octets: Buffer) => boolean} */
-const isUnicode = (size) => (octets) => {
-  let isValid = octets.length % size === 0;
-  for (let at = 0; isValid && at < octets.length; at += size) {
-    const code = octets.readUIntBE(at, size);
-    isValid = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  }
-  return isValid;
-};
-
 /**
  * Contents of string types (X.680 section 41) by tag; a TeletexString may have any. Like Go's crypto/x509, accepts `*`
  * and `&` in a PrintableString. @type {Readonly<Record<number, (octets: Buffer) => boolean>>}
@@ -72,8 +62,8 @@ const STRINGS = Object.freeze({
   [TAG.printableString]: matches(/^[A-Za-z0-9 '()+,./:=?*&-]*$/),
   [TAG.ia5String]: isAscii,
   26: matches(/^[ -~]*$/), // VisibleString
-  28: isUnicode(4), // UniversalString
-  [TAG.bmpString]: isUnicode(2),
+  28: ({ length }) => length % 4 === 0, // UniversalString
+  [TAG.bmpString]: matches(/^(?:[^\xd8-\xdf].)*$/s), // without surrogates
 });
 
 /** A cursor over elements. `read*` and `enter` check the tag and move past the element. */

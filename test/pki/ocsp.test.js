@@ -286,6 +286,21 @@ test('a delegate must be valid now, within the allowed skew', () => {
   }
 });
 
+test('an issuer that may not sign certificates, or has an unknown critical extension, authorizes no delegate', () => {
+  for (const [extensions, verdict] of /** @type {const} */ ([
+    [[keyUsage('03020204')], 'good'],
+    [[keyUsage('03020102')], 'responder_not_authorized'],
+    [[critical], 'responder_not_authorized'],
+  ])) {
+    const issuer = ca.issue('issuer', { extensions: [EXTENSIONS.ca, ...extensions] });
+    const issuing = new TestCa({ ca: issuer });
+    const id = createCertId({ issuerDer: issuer.der, serial: leaf.serial, hash: 'sha1' });
+    const bytes = by(issuing.issue('delegate', OCSP_SIGNING), { singles: [one({ certId: id.raw })] });
+    const checker = createOcspChecker({ issuerDer: issuer.der });
+    assert.equal(checker.check(bytes, { certId: id, nonce: null, nowMs: THIS }), verdict);
+  }
+});
+
 test('every field of a response is read', () => {
   const status = der(0xa1, revokedAt, bytesOf('a003 0a0105'));
   const full = by(delegate, {

@@ -185,12 +185,6 @@ const PRINTABLE = new Set(
     .split('')
     .map((c) => c.charCodeAt(0)),
 );
-/** @type {(octets: Buffer, size: number) => number[] | null} null: a character is cut off */
-const unitsOf = (octets, size) =>
-  octets.length % size > 0
-    ? null
-    : Array.from({ length: octets.length / size }, (_, i) => octets.readUIntBE(i * size, size));
-const isCharacter = (/** @type {number} */ code) => code < 0xd800 || (code >= 0xe000 && code < 0x110000);
 
 /** String types (X.680 section 41) by tag. @type {Record<number, (octets: Buffer) => boolean>} */
 const TEXTS = {
@@ -199,8 +193,9 @@ const TEXTS = {
   19: (octets) => octets.every((octet) => PRINTABLE.has(octet)),
   22: (octets) => octets.every((octet) => octet < 0x80),
   26: (octets) => octets.every((octet) => octet >= 0x20 && octet < 0x7f),
-  28: (octets) => unitsOf(octets, 4)?.every(isCharacter) ?? false,
-  30: (octets) => unitsOf(octets, 2)?.every(isCharacter) ?? false,
+  28: ({ length }) => length % 4 === 0,
+  30: (octets) =>
+    octets.length % 2 === 0 && octets.every((octet, i) => i % 2 === 1 || octet < 0xd8 || octet > 0xdf),
 };
 
 /** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed */
