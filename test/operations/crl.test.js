@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { encodePem } from '../../src/pki/text.js';
 import { crlByHand, entry } from '../pki/crl-maker.js';
 import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
-import { rsaKeyWith, TestCa } from '../pki/test-ca.js';
+import { EXTENSIONS, rsaKeyWith, TestCa } from '../pki/test-ca.js';
 
-const { createClassifier, createRequester, outcomes } = await loadOperation('crl');
+const { createClassifier, createRequester, outcomes, prepare } = await loadOperation('crl');
 const [{ ca }, { ca: namesake }] = [new TestCa({ name: 'EC' }), new TestCa({ name: 'EC' })];
 const rsaCa = new TestCa({ key: 'rsa', name: 'RSA' });
 const { ca: rsa } = rsaCa;
@@ -137,6 +137,25 @@ test('crl: the note names the largest list', () => {
   classify(200, long, 0);
   classify(200, short, 0);
   note(long, '2 entries', 5);
+});
+
+test('crl: an issuer whose certificate clients cannot read is refused before the run', async () => {
+  const again = /** @type {any} */ (
+    generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' })
+  );
+  const certificate = rsaCa.issue('unnamed curve', { extensions: [EXTENSIONS.ca], again }).pem;
+  const client = {
+    origin: 'http://vault',
+    health: async () => ({ status: 200, json: { sealed: false, initialized: true, version: '1.21.1' } }),
+    read: async (/** @type {string} */ path) => ({
+      data: path === 'pki/cert/ca' ? { certificate } : { type: 'pki', path: 'pki/' },
+    }),
+  };
+  const plan = { target: { url: 'http://vault', mount: 'pki', namespace: null } };
+  await assert.rejects(prepare(/** @type {any} */ ({ client, plan, warn() {} })), {
+    code: 'certificate_unreadable',
+    message: /The CA certificate of the mount pki .*named curve/,
+  });
 });
 
 test('crl is requested without a token', () => {
