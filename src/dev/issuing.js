@@ -1,6 +1,6 @@
 /** `issue`, `sign` and `sign-verbatim`: a role and parameters -> a certificate. */
 import { createPublicKey } from 'node:crypto';
-import { commonNameOf, OID, readExtensions, readSigned } from '../pki/certificate-der.js';
+import { commonNameOf, OID, publicKeyBits, readExtensions, readSigned } from '../pki/certificate-der.js';
 import { contextTag, DerError, TAG } from '../pki/der.js';
 import { explicit, extension, implicit, oid, sequence } from '../pki/der-writer.js';
 import { readAlternativeNames, splitNames, writeAlternativeNames } from '../pki/names.js';
@@ -107,6 +107,7 @@ function readCsr(der) {
   tbs.readInteger();
   const commonName = commonNameOf(tbs.readRaw(TAG.sequence)) ?? '';
   const spki = tbs.readRaw(TAG.sequence);
+  publicKeyBits(spki); // Go, too, is stricter than OpenSSL
   const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
   if (verifySignature(signed, key) !== null) throw new VaultError(400, 'request signature invalid');
   const names = readAlternativeNames(readRequestedNames(tbs));

@@ -2,6 +2,7 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { maxOf, minOf } from '../common/sums.js';
 import { formatCount } from '../common/units.js';
+import { readCertificates } from '../pki/certificate.js';
 import { allowsUsage, checkTimes, isCa, isNamedIssuer, parseCertificate } from '../pki/certificate-der.js';
 import { CRL_KINDS, parseCrl } from '../pki/crl.js';
 import { SIGNATURE_FAILURES, verifySignature } from '../pki/signature.js';
@@ -35,9 +36,9 @@ export const crl = {
     delta_crl: 'a delta CRL, which lists only changes (RFC 5280, 5.2.4)',
     partial_crl: 'a CRL for a distribution point, perhaps not of all certificates (RFC 5280, 5.2.5)',
     indirect_crl: 'a CRL with entries of other issuers (RFC 5280, 5.3.3)',
-    unknown_critical_extension: 'a critical extension unknown to this tool',
+    unknown_critical_extension: 'a critical extension unknown to this tool, of the CRL or of its issuer',
     no_next_update: 'the CRL has no nextUpdate, which RFC 5280, 5.1.2.5 requires',
-    not_yet_valid: 'thisUpdate is in the future',
+    not_yet_valid: "thisUpdate is in the future, or the issuer's certificate is not valid yet",
     expired: "nextUpdate has passed, or the issuer's certificate has expired",
   },
   prepare: prepareIssuer,
@@ -51,8 +52,9 @@ export const crl = {
       const issuer = parseCertificate(raw);
       const failure = findFailure(list, issuer, publicKey);
       if (failure === null && der.length > largest.bytes) largest = { ...list, bytes: der.length };
+      const notBefore = Math.max(list.thisUpdateMs, issuer.notBefore);
       const notAfter = Math.min(Number(list.nextUpdateMs), issuer.notAfter);
-      return { failure, notBefore: list.thisUpdateMs, notAfter };
+      return { failure, notBefore, notAfter };
     });
     classify.notes = () => (largest.bytes === 0 ? [] : [describeCrl(largest)]);
     return classify;
@@ -78,7 +80,7 @@ export const caChain = {
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
-    unknown_critical_extension: 'a certificate with a critical extension unknown to this tool',
+    unknown_critical_extension: 'a certificate with an unknown critical extension, or a wrongly critical one',
     broken_chain: 'a certificate that did not sign any certificate before it',
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
@@ -100,6 +102,7 @@ async function prepareIssuer(context) {
   const fixture = await prepareCalls(context, { withToken: false });
   await checkMount(client, plan.target.mount);
   const { pem } = await checkIssuer(client, plan.target.mount);
+  readCertificates(Buffer.from(pem), `The CA certificate of the mount ${plan.target.mount}`);
   return { ...fixture, issuerPem: pem };
 }
 
@@ -138,12 +141,12 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
 
 /** @param {Crl} list @param {CertificateFields} issuer @param {KeyObject} key @returns {string | null} outcome; null: good while current */
 function findFailure(list, issuer, key) {
-  if (!list.issuer.equals(issuer.subject)) return 'other_issuer';
+  if (!isNamedIssuer(list, issuer)) return 'other_issuer';
   const failure = verifySignature(list.signed, key);
   if (failure !== null) return failure;
   if (!allowsUsage(issuer, 'crlSign')) return 'issuer_key_usage';
-  if (list.unknownCritical !== null)
-    return CRL_KINDS.get(list.unknownCritical) ?? 'unknown_critical_extension';
+  const unknown = list.unknownCritical ?? issuer.unknownCritical;
+  if (unknown !== null) return CRL_KINDS.get(unknown) ?? 'unknown_critical_extension';
   return list.nextUpdateMs === null ? 'no_next_update' : null;
 }
 

@@ -2,7 +2,7 @@
 import { constants, createPublicKey, verify } from 'node:crypto';
 import { rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { readAlgorithm } from '../pki/certificate-der.js';
+import { publicKeyBits, readAlgorithm } from '../pki/certificate-der.js';
 import { DerReader, TAG } from '../pki/der.js';
 import { MAX_RSA_EXPONENT, rsaDetails } from '../pki/signature.js';
 import { decodePem } from '../pki/text.js';
@@ -214,6 +214,7 @@ function readPublicKey(text) {
   }
   const key = createPublicKey(text);
   const der = /** @type {Buffer} */ (decodePem(text, /^PUBLIC KEY$/));
+  publicKeyBits(der); // stricter than OpenSSL
   const { parameters } = readAlgorithm(new DerReader(der).enter(TAG.sequence));
   const curve = CURVES[String(parameters?.toString('hex'))];
   return { text, key, type: curve ?? `rsa-${rsaDetails(key).modulusLength}` };

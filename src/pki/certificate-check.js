@@ -17,9 +17,11 @@ import {
   isNamedIssuer,
   OID,
   parseCertificate,
+  publicKeyBits,
   subjectNames,
 } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
+import { integer, sequence } from './der-writer.js';
 import { memoize } from './memoize.js';
 import { ipKey, isAlternativeName, keysOf, nameKey, readAlternativeNames } from './names.js';
 import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
@@ -50,7 +52,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   ...SIGNATURE_FAILURES,
   issuing_ca_not_ca: 'The certificate of the issuing CA is not a CA certificate (basicConstraints).',
   issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
-  issuing_ca_unknown_critical_extension: 'The issuing CA has a critical extension unknown to this tool.',
+  issuing_ca_unknown_critical_extension: 'The issuing CA has an unknown or wrongly critical extension.',
   issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
@@ -60,7 +62,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   wrong_sans: 'The certificate lacks a requested alternative name.',
   extra_sans: 'The certificate has an alternative name that was not requested.',
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
-  unknown_critical_extension: 'The certificate has a critical extension that this tool does not understand.',
+  unknown_critical_extension: 'The certificate has an unknown critical extension, or a wrongly critical one.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read, or is of an unknown kind.',
   not_yet_valid: 'The certificate is not valid yet.',
@@ -165,8 +167,6 @@ function checkKey({ spki }, { expectedSpki = null, privateKeyPem = null }) {
   return typeof privateKeyPem === 'string' ? checkPrivateKey(privateKeyPem, spki) : 'private_key_unreadable';
 }
 
-const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
-
 /** OpenSSL's names of the curves that CAs use. @type {Readonly<Record<string, string>>} */
 const CURVES = Object.freeze({
   '1.2.840.10045.3.1.7': 'prime256v1',
@@ -193,13 +193,12 @@ export function checkPrivateKey(pem, spki) {
 
 /** @param {string} pem @param {Buffer} spki */
 function isKeyOf(pem, spki) {
-  const publicKey = new DerReader(spki).enter(TAG.sequence);
-  const algorithm = publicKey.readRaw(TAG.sequence);
-  const bits = publicKey.readBitString();
+  const algorithm = new DerReader(spki).enter(TAG.sequence).readRaw(TAG.sequence);
+  const bits = publicKeyBits(spki);
   const fields = new DerReader(algorithm).enter(TAG.sequence);
   const oid = fields.readOid();
   const [label, matches, ownCurve] = KINDS[oid] ?? [];
-  const curve = oid === EC_PUBLIC_KEY ? CURVES[fields.readOid()] : ownCurve;
+  const curve = oid === OID.ecPublicKey ? CURVES[fields.readOid()] : ownCurve;
   const isKnown = curve !== undefined && (curve === '' || fields.atEnd);
   if (!isKnown || label === undefined || matches === undefined) throw new DerError('Unknown kind of key');
   const der = decodePem(pem, label);
@@ -209,9 +208,9 @@ function isKeyOf(pem, spki) {
 
 /** By algorithm: label of a key outside PKCS#8, check, curve in JWK (RSA: none). @type {Readonly<Record<string, [RegExp, typeof isEcKeyOf, string?]>>} */
 const KINDS = Object.freeze({
-  '1.2.840.113549.1.1.1': [/^RSA PRIVATE KEY$/, isRsaKeyOf, ''],
-  '1.2.840.113549.1.1.10': [/^$/, isRsaKeyOf, ''], // RSASSA-PSS
-  [EC_PUBLIC_KEY]: [/^EC PRIVATE KEY$/, isEcKeyOf],
+  [OID.rsaEncryption]: [/^RSA PRIVATE KEY$/, isRsaKeyOf, ''],
+  [OID.rsassaPss]: [/^$/, isRsaKeyOf, ''],
+  [OID.ecPublicKey]: [/^EC PRIVATE KEY$/, isEcKeyOf],
   '1.3.101.112': [/^$/, isEdwardsKeyOf, 'Ed25519'],
   '1.3.101.113': [/^$/, isEdwardsKeyOf, 'Ed448'],
 });
@@ -232,16 +231,16 @@ const unwrap = (der, algorithm, bits) =>
 
 /** RFC 8017 A.1.2: n = p q; e d = 1 modulo p - 1 and q - 1; q qInv = 1 modulo p. @param {Buffer} der @param {Buffer} bits RSAPublicKey */
 function isRsaKeyOf(der, bits) {
-  const certified = new DerReader(bits).enter(TAG.sequence);
   const fields = readWhole(der, (reader) => reader.enter(TAG.sequence));
   if (fields.readSmallNumber() !== 0) return false;
   const parts = Array.from({ length: 8 }, () => fields.readInteger());
   fields.finish();
-  const isPublic = parts[0].equals(certified.readInteger()) && parts[1].equals(certified.readInteger());
+  if (parts[0].length < 257) throw new DerError('Shorter than 2048 bits, which Vault does not create');
+  const isPublic = bits.equals(sequence(integer(parts[0]), integer(parts[1])));
   const [n, e, d, p, q, dP, dQ, qInv] = parts.map((part) => BigInt(`0x${part.toString('hex')}`));
   /** @type {(part: bigint, order: bigint) => boolean} */
   const isInverse = (part, order) => d % order === part && (e * part) % order === 1n;
-  if (!isPublic || !certified.atEnd || e <= 1n || p <= 1n || q <= 1n || p * q !== n) return false;
+  if (!isPublic || p <= 1n || q <= 1n || p * q !== n) return false;
   return isInverse(dP, p - 1n) && isInverse(dQ, q - 1n) && qInv < p && (q * qInv) % p === 1n;
 }
 

@@ -7,6 +7,9 @@ import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 export const OID = Object.freeze({
   commonName: '2.5.4.3',
   emailAddress: '1.2.840.113549.1.9.1',
+  rsaEncryption: '1.2.840.113549.1.1.1',
+  rsassaPss: '1.2.840.113549.1.1.10',
+  ecPublicKey: '1.2.840.10045.2.1',
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -74,7 +77,7 @@ export const NO_EXTENSIONS = Object.freeze({ values: new Map(), unknownCritical:
 
 /**
  * Extensions (section 4.2), each at most once.
- * @param {DerReader} reader @param {ReadonlySet<string>} understood OIDs
+ * @param {DerReader} reader @param {{has: (oid: string) => boolean}} understood OIDs
  * @returns {Extensions} `unknownCritical`: the first critical one that is not understood
  */
 export function readExtensions(reader, understood) {
@@ -94,10 +97,14 @@ export function readExtensions(reader, understood) {
   return extensions;
 }
 
-/** `readExtensions` with SIZE (1..MAX). @param {DerReader} reader @param {ReadonlySet<string>} understood */
+/** Of a certificate or CRL: SIZE (1..MAX), well-formed values. @param {DerReader} reader @param {{has: (oid: string) => boolean}} understood */
 export function readSomeExtensions(reader, understood) {
   const extensions = readExtensions(reader, understood);
   if (extensions.values.size === 0) throw new DerError('Empty list');
+  for (const [oid, value] of extensions.values) {
+    const read = SYNTAX.get(oid);
+    if (read !== undefined) readWhole(value, read);
+  }
   return extensions;
 }
 
@@ -108,8 +115,12 @@ export function readSomeExtensions(reader, understood) {
 const readId = (reader) => reader.readOid();
 /** @type {Read} */
 const readValue = (reader) => reader.readAny();
-/** @type {Read} */
-const readNumber = (reader, tag) => reader.readInteger(tag);
+/** INTEGER (0..MAX). @param {DerReader} reader @param {number} [tag] */
+function readNumber(reader, tag) {
+  const value = reader.readInteger(tag);
+  if (value[0] > 0x7f) throw new DerError('Negative number', reader.from);
+  return value;
+}
 /** @type {Read} */
 const readBits = (reader, tag) => reader.readNamedBits(tag);
 
@@ -153,6 +164,18 @@ function readGeneralName(reader) {
     throw new DerError('Not a GeneralName', reader.from);
 }
 
+/** Section 4.2.1.3: at least one bit is set. @param {DerReader} reader */
+function readKeyUsage(reader) {
+  if (reader.readNamedBits().every((octet, i) => i === 0 || octet === 0))
+    throw new DerError('keyUsage without a usage', reader.from);
+}
+
+/** Section 5.3.1; removeFromCRL (8) is only for delta CRLs, which this tool does not accept. @param {DerReader} reader */
+function readReason(reader) {
+  if (![0, 1, 2, 3, 4, 5, 6, 9, 10].includes(reader.readSmallNumber(TAG.enumerated)))
+    throw new DerError('Not a reason in a complete CRL', reader.from);
+}
+
 const readNames = listOf(readGeneralName);
 const readPointName = optional([0xa0, readNames], [0xa1, listOf(within(readAttribute))]);
 const readPoints = listOf(
@@ -165,35 +188,41 @@ const readPolicy = within(readId, optional([TAG.sequence, listOf(within(readId, 
 /** @param {DerReader} fields @returns {number} CAs that may be below it; -1: it is no CA */
 function readBasicConstraints(fields) {
   const isAuthority = fields.tag === TAG.boolean && fields.readBoolean();
-  const length = fields.tag === TAG.integer ? fields.readInteger() : null;
-  if (length !== null && length[0] > 0x7f) throw new DerError('Negative pathLenConstraint', fields.pos);
+  const length = fields.tag === TAG.integer ? readNumber(fields) : null;
   const below = length === null ? Number.POSITIVE_INFINITY : Number(`0x${length.toString('hex')}`);
   return isAuthority ? below : -1;
 }
 
+/** Extensions that are never critical (sections 4.2, 5.2 and 5.3), with readers of their values. @type {ReadonlyMap<string, Read>} */
+const NEVER_CRITICAL = new Map([
+  [OID.subjectKeyIdentifier, (value) => value.read(TAG.octetString)],
+  [OID.authorityKeyIdentifier, within(optional([0x80, readValue], [0xa1, readNames], [0x82, readNumber]))],
+  ['2.5.29.18', readNames], // issuerAltName
+  ['2.5.29.46', readPoints], // freshestCRL
+  [OID.authorityInfoAccess, listOf(within(readId, readGeneralName))],
+  [OID.crlNumber, readNumber],
+  ['2.5.29.21', readReason],
+  ['2.5.29.24', (value) => value.readGeneralizedTime()], // invalidityDate
+]);
+
 /**
- * Extensions of section 4.2.1 and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1), with readers of their values.
+ * The others of section 4.2.1, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1).
  * @type {ReadonlyMap<string, Read>}
  */
-const SYNTAX = new Map([
-  [OID.subjectKeyIdentifier, (value) => value.read(TAG.octetString)],
-  [OID.keyUsage, readBits],
+const UNDERSTOOD = new Map([
+  [OID.keyUsage, readKeyUsage],
   [OID.subjectAltName, readNames],
-  ['2.5.29.18', readNames], // issuerAltName
   [OID.basicConstraints, within(readBasicConstraints)],
   ['2.5.29.30', within(assertSome, optional([0xa0, readSubtrees], [0xa1, readSubtrees]))], // nameConstraints
   [OID.crlDistributionPoints, readPoints],
   ['2.5.29.32', listOf(readPolicy)], // certificatePolicies
   ['2.5.29.33', listOf(within(readId, readId))], // policyMappings
-  [OID.authorityKeyIdentifier, within(optional([0x80, readValue], [0xa1, readNames], [0x82, readNumber]))],
   ['2.5.29.36', within(assertSome, readNumbers)], // policyConstraints
   [OID.extKeyUsage, listOf(readId)],
-  ['2.5.29.46', readPoints], // freshestCRL
   ['2.5.29.54', readNumber], // inhibitAnyPolicy
-  [OID.authorityInfoAccess, listOf(within(readId, readGeneralName))],
   ['1.3.6.1.5.5.7.48.1.5', readValue],
 ]);
-const UNDERSTOOD = new Set(SYNTAX.keys());
+const SYNTAX = new Map([...NEVER_CRITICAL, ...UNDERSTOOD]);
 
 /** @typedef {ReturnType<typeof parseCertificate>} CertificateFields */
 
@@ -213,10 +242,6 @@ export function parseCertificate(der) {
     tbs.insideOptional(contextTag(3), (list) => readSomeExtensions(list, UNDERSTOOD)) ?? NO_EXTENSIONS;
   tbs.finish();
   if (extensions !== NO_EXTENSIONS && version !== 2) throw new DerError('Extensions without version 3');
-  for (const [oid, value] of extensions.values) {
-    const read = SYNTAX.get(oid);
-    if (read !== undefined) readWhole(value, read);
-  }
   return {
     serial, // raw INTEGER contents
     issuer, // raw Name, like `subject`
@@ -241,12 +266,30 @@ export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
 
-/** @param {Uint8Array} spki SubjectPublicKeyInfo @returns {Buffer} contents of its BIT STRING */
+/**
+ * Checks the form of RSA and EC keys, about which OpenSSL is lax. @param {Uint8Array} spki SubjectPublicKeyInfo
+ * @returns {Buffer} contents of its BIT STRING @throws {DerError}
+ */
 export const publicKeyBits = (spki) =>
   new DerReader(spki).inside(TAG.sequence, (fields) => {
-    readAlgorithm(fields);
-    return fields.readBitString();
+    const { oid, parameters } = readAlgorithm(fields);
+    const bits = fields.readBitString();
+    const tag = parameters?.[0];
+    if (oid === OID.ecPublicKey && (tag !== TAG.oid || ![2, 3, 4].includes(bits[0])))
+      throw new DerError('EC key without a named curve, or not a point'); // RFC 5480 section 2
+    if (oid === OID.rsaEncryption && tag !== TAG.null) throw new DerError('RSA key without NULL'); // RFC 3279 section 2.3.1
+    if (oid === OID.rsaEncryption || oid === OID.rsassaPss)
+      readWhole(bits, (key) => key.inside(TAG.sequence, readRsaKey));
+    return bits;
   });
+
+/** RFC 8017 section 3.1: an exponent is odd and at least 3; with 1, anyone can sign. @param {DerReader} key */
+function readRsaKey(key) {
+  const [modulus, exponent] = [key.readInteger(), key.readInteger()];
+  const isOdd = (exponent[exponent.length - 1] & 1) === 1;
+  if (modulus[0] > 0x7f || exponent[0] > 0x7f || !isOdd || exponent.equals(Buffer.of(1)))
+    throw new DerError('Not an RSA key', key.from);
+}
 
 /** @param {Buffer | undefined} value of an extension that is a SEQUENCE OF; undefined: an empty one */
 const listIn = (value = EMPTY_SEQUENCE) => new DerReader(value).enter(value[0]);
@@ -270,7 +313,7 @@ export function allowsUsage({ extensions }, usage) {
   const value = extensions.get(OID.keyUsage);
   if (value === undefined) return true;
   const bits = new DerReader(value).read(TAG.bitString); // the first octet counts the unused bits
-  return bits.length > 1 && (bits[1] & USAGE[usage]) !== 0;
+  return (bits[1] & USAGE[usage]) !== 0;
 }
 
 /** @param {CertificateFields} certificate @returns {boolean} whether its basicConstraints (section 4.2.1.9) allow so many CAs below it */
@@ -308,7 +351,8 @@ export function subjectNames(name) {
 
 /**
  * Whether it names the CA as its issuer and, as OpenSSL checks, its authorityKeyIdentifier (section 4.2.1.1) no other key,
- * issuer or serial number of the CA. @param {CertificateFields} certificate @param {CertificateFields} ca
+ * issuer or serial number of the CA. @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate or CRL
+ * @param {CertificateFields} ca
  */
 export function isNamedIssuer({ issuer, extensions }, ca) {
   if (!issuer.equals(ca.subject)) return false;
@@ -330,7 +374,7 @@ function directoryString(der) {
   const tag = der[0];
   const value = new DerReader(der).read();
   if (tag === TAG.utf8String) return value.toString('utf8');
-  if (tag === TAG.bmpString && value.length % 2 === 0) return Buffer.from(value).swap16().toString('utf16le');
+  if (tag === TAG.bmpString) return Buffer.from(value).swap16().toString('utf16le');
   if (!ONE_OCTET.includes(tag)) throw new DerError('Not a DirectoryString');
   return value.toString('latin1');
 }

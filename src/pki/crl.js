@@ -37,10 +37,8 @@ export function parseCrl(der, onEntry = () => {}) {
   const readSome = (/** @type {DerReader} */ reader) => {
     if (!isV2) throw new DerError('Extensions in a CRL of version 1', reader.pos);
     const { values, unknownCritical } = readSomeExtensions(reader, new Set()); // no critical extension is accepted
-    return {
-      values,
-      unknownCritical: [...CRL_KINDS.keys()].find((oid) => values.has(oid)) ?? unknownCritical,
-    };
+    const kind = [...CRL_KINDS.keys()].find((oid) => values.has(oid));
+    return { values, unknownCritical: kind ?? unknownCritical };
   };
   assertSameAlgorithm(tbs, rawAlgorithm);
   const issuer = readName(tbs);
@@ -67,6 +65,7 @@ export function parseCrl(der, onEntry = () => {}) {
     revoked, // entries
     unknownCritical: extensions.unknownCritical ?? unknownCritical, // OID of a critical extension of the list or an entry
     signed,
+    extensions: extensions.values, // of the list
     number: number === undefined ? null : readWhole(number, (reader) => reader.readInteger()), // 5.2.3
   };
 }

@@ -2,6 +2,7 @@
  * A strict reader of DER (X.690 section 10): definite lengths in their shortest form, every bound checked, one
  * pass. Values are views into the given bytes, never copies. Malformed input throws a `DerError`.
  */
+import { isAscii, isUtf8 } from 'node:buffer';
 import { memoize } from './memoize.js';
 
 /** The bytes are not the expected DER. The message states the problem and its offset, never the bytes. */
@@ -47,6 +48,23 @@ const MAX_ANY_DEPTH = 16;
 
 /** Universal types that are constructed in DER, as bits by tag number (X.690 sections 8 and 10.2). */
 const CONSTRUCTED = (1 << 8) | (1 << 11) | (1 << 16) | (1 << 17) | (1 << 29);
+
+/** @param {RegExp} pattern of Latin-1 @returns {(octets: Buffer) => boolean} */
+const matches = (pattern) => (octets) => pattern.test(octets.toString('latin1'));
+
+/**
+ * Contents of string types (X.680 section 41) by tag; a TeletexString may have any. Like Go's crypto/x509, accepts `*`
+ * and `&` in a PrintableString. @type {Readonly<Record<number, (octets: Buffer) => boolean>>}
+ */
+const STRINGS = Object.freeze({
+  [TAG.utf8String]: isUtf8,
+  18: matches(/^[0-9 ]*$/), // NumericString
+  [TAG.printableString]: matches(/^[A-Za-z0-9 '()+,./:=?*&-]*$/),
+  [TAG.ia5String]: isAscii,
+  26: matches(/^[ -~]*$/), // VisibleString
+  28: ({ length }) => length % 4 === 0, // UniversalString
+  [TAG.bmpString]: matches(/^(?:[^\xd8-\xdf].)*$/s), // without surrogates
+});
 
 /** A cursor over elements. `read*` and `enter` check the tag and move past the element. */
 export class DerReader {
@@ -130,7 +148,7 @@ export class DerReader {
 
   /**
    * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, BIT
-   * STRING, OIDs, times and NULL at every level; does not decode strings. @returns {Buffer} raw
+   * STRING, OIDs, strings, times and NULL at every level. @returns {Buffer} raw
    */
   readAny(depth = 0) {
     const { pos: start, tag } = this;
@@ -143,6 +161,8 @@ export class DerReader {
     else if (tag === TAG.bitString) this.readNamedBits();
     else if (tag === TAG.utcTime || tag === TAG.generalizedTime) this.readTime();
     else this.next();
+    if (STRINGS[tag]?.(this.bytes.subarray(this.from, this.to)) === false)
+      throw new DerError('Not text of this type', start);
     if (tag === TAG.null && this.from !== this.to) throw new DerError('NULL with contents', start);
     if ((tag & 0x20) !== 0) {
       if (depth === MAX_ANY_DEPTH) throw new DerError('Elements are nested too deeply', start);

@@ -64,7 +64,7 @@ export const OCSP_FAILURES = Object.freeze({
   too_many_certificates: `The response has more than ${MAX_CERTIFICATES} certificates.`,
   ...SIGNATURE_FAILURES,
   responder_unknown_critical_extension:
-    'The responder certificate has a critical extension that this tool does not understand.',
+    'The responder certificate has an unknown critical extension, or a wrongly critical one.',
   responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',
@@ -195,8 +195,9 @@ function assessResponder(der, issuer) {
   try {
     const signer = readSigner(der);
     const { certificate } = signer;
-    const isNamed = isNamedIssuer(certificate, issuer.certificate);
-    if (!isNamed || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
+    const { certificate: ca } = issuer;
+    const isIssuer = allowsUsage(ca, 'keyCertSign') && ca.unknownCritical === null;
+    if (!isIssuer || !isNamedIssuer(certificate, ca) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
     const failure = verifySignature(certificate.signed, issuer.key);
     if (failure === 'bad_signature') return { failure: 'responder_not_authorized', signer };

@@ -1,6 +1,6 @@
 /** Verifies signatures by algorithm identifier, with `node:crypto`, over the raw signed bytes. */
 import { constants, verify } from 'node:crypto';
-import { readAlgorithm } from './certificate-der.js';
+import { OID, readAlgorithm } from './certificate-der.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 /** @import { KeyObject } from 'node:crypto' */
@@ -25,7 +25,6 @@ const ALGORITHMS = Object.freeze({
 /** OpenSSL's limit, only for large keys (OPENSSL_RSA_MAX_PUBEXP_BITS): verification time grows with the exponent. */
 export const MAX_RSA_EXPONENT = 2n ** 64n;
 
-const RSASSA_PSS = '1.2.840.113549.1.1.10';
 const ID_MGF1 = '1.2.840.113549.1.1.8';
 
 /** Hashes by OID. @type {Readonly<Record<string, string>>} */
@@ -53,7 +52,7 @@ export const SIGNATURE_FAILURES = Object.freeze({
 export function verifySignature({ oid, parameters, data, signature }, key) {
   try {
     if (rsaDetails(key).publicExponent >= MAX_RSA_EXPONENT) return 'rsa_exponent_too_large';
-    if (oid === RSASSA_PSS) return verifyPss(parameters, data, signature, key);
+    if (oid === OID.rsassaPss) return verifyPss(parameters, data, signature, key);
     const algorithm = ALGORITHMS[oid];
     if (algorithm === undefined) return UNSUPPORTED;
     // Absent with EdDSA (RFC 8410 section 3) and ECDSA (RFC 5758 section 3.2), but some CAs write NULL for ECDSA.
@@ -76,7 +75,9 @@ export function rsaDetails(key) {
 function verifyPss(parameters, data, signature, key) {
   const pss = readPssParameters(parameters);
   if (pss === null) return UNSUPPORTED;
-  if (key.asymmetricKeyType !== 'rsa' && key.asymmetricKeyType !== 'rsa-pss') return 'bad_signature';
+  const { modulusLength } = rsaDetails(key);
+  // RFC 8017, 8.1.2: as long as the modulus. OpenSSL accepts one without its leading zeros.
+  if (modulusLength === null || signature.length !== Math.ceil(modulusLength / 8)) return 'bad_signature';
   const options = { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength };
   return verify(pss.hash, data, options, signature) ? null : 'bad_signature';
 }

@@ -27,6 +27,7 @@ function csr(newKey, ...more) {
 
 const RSA = ['-newkey', 'rsa:2048'];
 const EC = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256'];
+const EXPLICIT = [...EC, '-pkeyopt', 'ec_param_enc:explicit'];
 const SECP256K1 = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:secp256k1'];
 const ED = ['-newkey', 'ed25519'];
 
@@ -75,6 +76,7 @@ describe('sign', () => {
     ['no CSR', () => ({}), ROLE, /^"csr" is empty$/],
     ['no PEM', () => ({ csr: 'zz' }), ROLE, /^csr contains no data$/],
     ['nonsense', () => ({ csr: pem(Buffer.alloc(3)) }), ROLE, /^certificate request could not be parsed: /],
+    ['a curve without a name', () => csr(EXPLICIT), ROLE, /^certificate request could not be parsed: /],
     ['a wrong signature', () => ({ csr: pem(tampered(csr(EC).csr)) }), ROLE, /^request signature invalid$/],
     ['another key type', () => csr(RSA), ROLE, /^role requires keys of type ec$/],
     ['short', () => csr(['-newkey', 'rsa:1024']), RSA_ROLE, /^role requires a minimum of a 2048-bit key/],

@@ -79,6 +79,11 @@ const ROWS = [
   ['a parent that may sign certificates', ...below(EXTENSIONS.ca, usage('03020204')), 'chain'],
   ['an issuer that is not a CA', leaf, leaf + top, 'not_ca'],
   ['a critical extension', ...below(EXTENSIONS.ca, critical), 'unknown_critical_extension'],
+  [
+    'a critical key identifier',
+    ...below(EXTENSIONS.ca, extension('2.5.29.14', true, bytesOf('040101'))),
+    'unknown_critical_extension',
+  ],
   ['101 certificates', issuer, issuer.repeat(101), 'chain_too_long'],
   ['14 certificates of one name and key', twins[0], twins.join(''), 'chain_too_long'],
   ['path lengths that suffice', ...chainOf(['02', '01']), 'chain'],

@@ -1,21 +1,28 @@
 import assert from 'node:assert/strict';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
 import { encodePem } from '../../src/pki/text.js';
 import { crlByHand, entry } from '../pki/crl-maker.js';
 import { bytesOf, der, extension, generalizedTime, oid } from '../pki/ocsp-builder.js';
-import { rsaKeyWith, TestCa } from '../pki/test-ca.js';
+import { EXTENSIONS, rsaKeyWith, TestCa } from '../pki/test-ca.js';
 
-const { createClassifier, createRequester, outcomes } = await loadOperation('crl');
+const { createClassifier, createRequester, outcomes, prepare } = await loadOperation('crl');
 const [{ ca }, { ca: namesake }] = [new TestCa({ name: 'EC' }), new TestCa({ name: 'EC' })];
 const rsaCa = new TestCa({ key: 'rsa', name: 'RSA' });
 const { ca: rsa } = rsaCa;
+const keyId = createHash('sha1').update(rsa.spki).digest(); // not as in RFC 5280; only its equality counts
 const slow = rsaCa.issue('slow', {
   key: 'rsa',
   again: /** @type {any} */ ({ privateKey: rsa.privateKey, publicKey: rsaKeyWith(Buffer.alloc(99, 1)) }),
 });
 const NOW = Date.now();
+/** @param {Buffer} serial @param {Buffer} issuer */
+const idOf = (serial, issuer) => der(0x30, der(0xa1, der(0xa4, issuer)), der(0x82, serial));
+const authority = (/** @type {Buffer} */ value) => ({
+  extensions: der(0xa0, der(0x30, extension('2.5.29.35', false, value))),
+});
 const at = (/** @type {number} */ hours) => generalizedTime(NOW + hours * 3_600_000);
 const UNKNOWN_ALGORITHM = der(0x30, oid('1.2.840.10045.4.3.99'));
 const unknown = { inside: UNKNOWN_ALGORITHM, outside: UNKNOWN_ALGORITHM };
@@ -29,6 +36,8 @@ const extended = (
 const otherIssuer = entry(1, der(0x30, extension('2.5.29.29', false, bytesOf('3000'))));
 const usage = (/** @type {string} */ hex) => extension('2.5.29.15', true, bytesOf(hex));
 const signCrls = rsaCa.issue('crls', { extensions: [usage('03020106')] });
+const future = rsaCa.issue('future', { inDays: 1, days: 2 });
+const odd = rsaCa.issue('odd', { extensions: [extension('1.2.3', true, bytesOf('0500'))] });
 const past = rsaCa.issue('past', { inDays: -2, days: -1 });
 const signNone = rsaCa.issue('none', { extensions: [usage('03020204')] });
 
@@ -60,6 +69,13 @@ const ROWS = [
   ['an issuer that may only sign certificates', crlByHand(signNone), 'issuer_key_usage', signNone],
   ['an RSA exponent that is too large', crlByHand(slow), 'rsa_exponent_too_large', slow],
   ['a CRL from tomorrow', crlByHand(ca, { thisUpdate: at(24), nextUpdate: at(48) }), 'not_yet_valid'],
+  ['an issuer from tomorrow', crlByHand(future), 'not_yet_valid', future],
+  ['an issuer with a critical extension', crlByHand(odd), 'unknown_critical_extension', odd],
+  ['the key identifier of its issuer', crlByHand(rsa, authority(der(0x30, der(0x80, keyId)))), 'crl', rsa],
+  ['that of another', crlByHand(rsa, authority(bytesOf('3003 800101'))), 'other_issuer', rsa],
+  ["its issuer's serial number", crlByHand(rsa, authority(idOf(rsa.serial, rsaCa.subject))), 'crl', rsa],
+  ['that of another', crlByHand(rsa, authority(idOf(ca.serial, rsaCa.subject))), 'other_issuer', rsa],
+  ['an invalid key identifier', crlByHand(rsa, authority(bytesOf('7a7a'))), 'not_crl', rsa],
   ['an expired issuer', crlByHand(past), 'expired', past],
   ['a CRL from yesterday', crlByHand(ca, { thisUpdate: at(-24), nextUpdate: at(-1) }), 'expired'],
 ];
@@ -121,6 +137,25 @@ test('crl: the note names the largest list', () => {
   classify(200, long, 0);
   classify(200, short, 0);
   note(long, '2 entries', 5);
+});
+
+test('crl: an issuer whose certificate clients cannot read is refused before the run', async () => {
+  const again = /** @type {any} */ (
+    generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' })
+  );
+  const certificate = rsaCa.issue('unnamed curve', { extensions: [EXTENSIONS.ca], again }).pem;
+  const client = {
+    origin: 'http://vault',
+    health: async () => ({ status: 200, json: { sealed: false, initialized: true, version: '1.21.1' } }),
+    read: async (/** @type {string} */ path) => ({
+      data: path === 'pki/cert/ca' ? { certificate } : { type: 'pki', path: 'pki/' },
+    }),
+  };
+  const plan = { target: { url: 'http://vault', mount: 'pki', namespace: null } };
+  await assert.rejects(prepare(/** @type {any} */ ({ client, plan, warn() {} })), {
+    code: 'certificate_unreadable',
+    message: /The CA certificate of the mount pki .*named curve/,
+  });
 });
 
 test('crl is requested without a token', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { constants, generateKeyPairSync, sign } from 'node:crypto';
+import { constants, createPublicKey, generateKeyPairSync, publicEncrypt, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { secretValue } from '../../src/operations/request-parts.js';
 import { bytesOf, isSignature, transit as operation } from '../../src/operations/transit.js';
@@ -158,6 +158,16 @@ describe('signatures', () => {
     const infinite = '3019301306072a8648ce3d020106082a8648ce3d03010703020000';
     const pem = encodePem('PUBLIC KEY', Buffer.from(infinite, 'hex'));
     assert.equal(isSignature(data, Buffer.alloc(70), pem, 'ecdsa-p256'), false);
+  });
+  test('an RSA key with the exponent 1, with which anyone can sign, verifies nothing', () => {
+    const n = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' }).n;
+    const key = createPublicKey({ key: { kty: 'RSA', n, e: 'AQ' }, format: 'jwk' });
+    const padding = constants.RSA_PKCS1_PSS_PADDING;
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    const made = sign('sha256', data, { key: privateKey, padding, saltLength: 94 });
+    const encoded = publicEncrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, made);
+    const pem = String(key.export({ type: 'spki', format: 'pem' }));
+    assert.equal(isSignature(data, encoded, pem, 'rsa-1024'), false);
   });
   test('an invalid public key makes every signature bad', () => {
     assert.equal(isSignature(data, Buffer.alloc(64), 'undefined', 'ed25519'), false);

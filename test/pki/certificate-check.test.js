@@ -120,7 +120,7 @@ const subjectOf = (/** @type {Buffer[]} */ ...parts) => ({
 /** By OID: values that are no such extension. */
 const DAMAGED = {
   '2.5.29.14': ['0500', '0402 0101 0500'],
-  '2.5.29.15': ['7a7a7a', '0300', '03020804'],
+  '2.5.29.15': ['7a7a7a', '0300', '03020804', '030100', '03020000', '0303070000'],
   '2.5.29.17': [
     ...['3000', '3003 8201ff', '3003 8101ff', '3003 8601ff', '3002 0500', '3003 a00100', '3004 a4020500'],
     ...['3003 880180', '3003 890161'],
@@ -135,7 +135,8 @@ const DAMAGED = {
   '2.5.29.32': ['3000', '3002 0500', '3002 3000', '3007 3005 060161 3000'],
   '2.5.29.33': ['3002 3000', '3005 3003 060161'],
   '2.5.29.35': ['0500', '3002 0500', '3003 a10161', '3002 8200', '3005 820101 0500'],
-  '2.5.29.36': ['3000', '3002 8000', '3003 820101'],
+  '2.5.29.36': ['3000', '3002 8000', '3003 820101', '3003 8001ff'],
+  '2.5.29.54': ['0201ff'],
   '2.5.29.37': ['3000', '3003 020101'],
   '2.5.29.46': ['3003 020101'],
   '1.3.6.1.5.5.7.1.1': ['0500', '3002 3000', '3005 3003 060161', '3007 3005 060161 0500'],
@@ -164,13 +165,62 @@ const PROPER = {
   '2.5.29.54': bytesOf('020100'),
   '1.3.6.1.5.5.7.1.1': der(0x30, der(0x30, id, uri), der(0x30, id, directoryName)),
 };
-/** @param {string} id @param {string} hex */
-const extended = (id, hex) => ({
+/** @param {string} id @param {string} hex @param {boolean} [isCritical] */
+const extended = (id, hex, isCritical = false) => ({
   ...of(
-    ca.issue(CN, { extensions: [...(id === '2.5.29.17' ? [] : [own]), extension(id, false, bytesOf(hex))] }),
+    ca.issue(CN, {
+      extensions: [...(id === '2.5.29.17' ? [] : [own]), extension(id, isCritical, bytesOf(hex))],
+    }),
   ),
   ...only,
 });
+const SKI = '2.5.29.14';
+/** RFC 5280: the CA "MUST mark" some as non-critical; OpenSSL and Go reject them if they are critical. */
+const NEVER_CRITICAL = [SKI, '2.5.29.18', AKI, '2.5.29.46', '1.3.6.1.5.5.7.1.1'];
+const MAY_BE_CRITICAL = ['2.5.29.30', '2.5.29.31', '2.5.29.32', '2.5.29.33', '2.5.29.36', '2.5.29.54'];
+const organization = (/** @type {number} */ tag, /** @type {string} */ hex) =>
+  subjectOf(der(0x31, der(0x30, oid('2.5.4.10'), der(tag, bytesOf(hex)))), attribute(CN_OID, 0x0c, CN));
+/** By tag: text of this type, and octets that are not. @type {[tag: number, right: string[], wrong: string[]][]} */
+const TEXTS = [
+  [0x0c, ['', '62c3bc', 'f09f9880'], ['fffe', 'c0af', 'eda080', 'f4908080', 'c3']],
+  [0x12, ['3120'], ['61']],
+  [0x13, ['412062302728292b2c2d2e2f3a3d3f2a26'], ['40', '5f', 'c3', '00']],
+  [0x14, ['f6'], []],
+  [0x16, ['405f007f'], ['80']],
+  [0x1a, ['207e'], ['1f', '7f', 'f6']],
+  [0x1c, ['0001f600', ''], ['0001f6']],
+  [0x1e, ['004100fcd7ffe000', ''], ['41', 'd83dde00', '0041dfff']],
+];
+/** @param {Buffer} algorithm @param {Buffer} bits @returns {Partial<typeof RIGHT>} a certificate with this public key */
+const keyed = (algorithm, bits) =>
+  resigned(leaf.spki, der(0x30, algorithm, der(0x03, Buffer.alloc(1), bits)));
+const rsaKeyOf = (/** @type {string} */ modulus, /** @type {string} */ exponent, more = '') =>
+  der(0x30, der(0x02, bytesOf(modulus)), der(0x02, bytesOf(exponent)), bytesOf(more));
+const [rsaId, pssId, ecId] = ['1.2.840.113549.1.1.1', '1.2.840.113549.1.1.10', '1.2.840.10045.2.1'];
+const rsaAlgorithm = der(0x30, oid(rsaId), bytesOf('0500'));
+const bits = fields.spkiBits;
+const compressed = Buffer.from(bits.subarray(0, 33)).fill(2, 0, 1);
+const P256 = oid('1.2.840.10045.3.1.7');
+const explicitKey = generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' });
+/** @type {[name: string, algorithm: Buffer, bits: Buffer][]} */
+const ODD_KEYS = [
+  ['an RSA key without NULL', der(0x30, oid(rsaId)), rsaKeyOf('61', '03')],
+  ['an RSA key with other parameters', der(0x30, oid(rsaId), id), rsaKeyOf('61', '03')],
+  ['an RSA key with a third number', rsaAlgorithm, rsaKeyOf('61', '03', '020101')],
+  ['an RSA key before other bytes', rsaAlgorithm, Buffer.concat([rsaKeyOf('61', '03'), bytesOf('0500')])],
+  ['an RSA key that is no SEQUENCE', rsaAlgorithm, bytesOf('0500')],
+  ['a negative RSA modulus', rsaAlgorithm, rsaKeyOf('81', '03')],
+  ...['01', '04', '83', '00'].map(
+    (hex) =>
+      /** @type {[string, Buffer, Buffer]} */ ([`an RSA exponent ${hex}`, rsaAlgorithm, rsaKeyOf('61', hex)]),
+  ),
+  ['an RSA-PSS exponent 01', der(0x30, oid(pssId)), rsaKeyOf('61', '01')],
+  ['an EC key without a curve', der(0x30, oid(ecId)), bits],
+  ['an EC key with NULL', der(0x30, oid(ecId), bytesOf('0500')), bits],
+  ['a hybrid EC point', der(0x30, oid(ecId), P256), Buffer.from(bits).fill(6, 0, 1)],
+  ['an EC point at infinity', der(0x30, oid(ecId), P256), bytesOf('00')],
+  ['an EC key without a point', der(0x30, oid(ecId), P256), bytesOf('')],
+];
 /** @param {Buffer} was part of the leaf @param {Buffer} is in its place @param {string} [serialNumber] */
 const resigned = (was, is, serialNumber = serialHex(leaf.serial)) => ({
   certificatePem: toPem(signed(ca.ca, withPart(fields.signed.data, was, is))),
@@ -230,6 +280,27 @@ const ROWS = [
   ...Object.entries(PROPER).map(([oid, value]) =>
     row(`a well-formed ${oid}`, null, extended(oid, value.toString('hex'))),
   ),
+  ...NEVER_CRITICAL.map((oid) => {
+    const hex = oid === SKI ? '040101' : PROPER[/** @type {keyof typeof PROPER} */ (oid)].toString('hex');
+    return row(`a critical ${oid}`, 'unknown_critical_extension', extended(oid, hex, true));
+  }),
+  ...MAY_BE_CRITICAL.map((oid) => {
+    const hex = PROPER[/** @type {keyof typeof PROPER} */ (oid)].toString('hex');
+    return row(`a critical ${oid}`, null, extended(oid, hex, true));
+  }),
+  ...TEXTS.flatMap(([tag, right, wrong]) => [
+    ...right.map((hex) => row(`an organization ${tag} ${hex}`, null, organization(tag, hex))),
+    ...wrong.map((hex) =>
+      row(`an organization ${tag} ${hex}`, 'certificate_unreadable', organization(tag, hex)),
+    ),
+  ]),
+  ...ODD_KEYS.map(([name, algorithm, bits]) => row(name, 'certificate_unreadable', keyed(algorithm, bits))),
+  ['a compressed EC point', 'key_mismatch', keyed(der(0x30, oid(ecId), P256), compressed)],
+  [
+    'a CA whose EC key describes its curve',
+    'issuing_ca_unreadable',
+    under([EXTENSIONS.ca], { again: explicitKey }),
+  ],
   ['a CA of the same name and another key', 'bad_signature', { issuingCaPem: ecCa.ca.pem }],
   ['a damaged signature', 'bad_signature', { certificatePem: toPem(damaged) }],
   ['an unknown algorithm', 'unsupported_signature_algorithm', { certificatePem: unsupported }],
@@ -252,6 +323,11 @@ const ROWS = [
       under([extension('2.5.29.19', true, bytesOf(hex))]),
     ),
   ),
+  [
+    'a CA with a critical key identifier',
+    'issuing_ca_unknown_critical_extension',
+    under([EXTENSIONS.ca, extension(SKI, true, bytesOf('040101'))]),
+  ],
   ['an expired CA', 'issuing_ca_expired', under([EXTENSIONS.ca], { inDays: -2, days: -1 })],
   ['a CA valid from tomorrow', 'issuing_ca_not_yet_valid', under([EXTENSIONS.ca], { inDays: 1, days: 2 })],
   ['an RSA exponent that is too large', 'rsa_exponent_too_large', under([EXTENSIONS.ca], SLOW)],
@@ -440,8 +516,11 @@ test('an RSA key with a borrowed modulus, or correct modulo only one prime, does
   const rsa = der(0x30, oid('1.2.840.113549.1.1.1'), bytesOf('0500'));
   const publicOne = der(0x30, rsa, der(0x03, bytesOf('00'), der(0x30, modulus, der(0x02, one))));
   const exponentOne = [2, 3, 6, 7].reduce((list, i) => list.with(i, one), right);
-  assert.equal(result(exponentOne, publicOne), 'key_mismatch');
+  assert.equal(result(exponentOne, publicOne), 'private_key_unreadable');
   assert.equal(result(right), null);
+  const short = generateKeyPairSync('rsa', { modulusLength: 1024 }); // Vault creates 2048 or more
+  const shortSpki = short.publicKey.export({ format: 'der', type: 'spki' });
+  assert.equal(result(fieldsOf(short.privateKey), shortSpki), 'private_key_unreadable');
   assert.equal(result(fieldsOf(other.privateKey).with(1, right[1])), 'key_mismatch');
   assert.equal(result(right.with(0, bytesOf('01'))), 'key_mismatch');
   for (const i of [6, 7, 8]) assert.equal(result(right.with(i, bytesOf('03'))), 'key_mismatch');

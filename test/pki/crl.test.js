@@ -83,6 +83,11 @@ test('each entry has its serial and time', () => {
   assert.deepEqual(seen[1], ['00ff01', TIME]);
 });
 
+/** @type {(hex: string) => [string, Parameters<typeof crlByHand>[1]]} */
+const withReason = (hex) => [
+  `the reason ${hex}`,
+  { entries: der(0x30, entry(1, der(0x30, extension('2.5.29.21', false, bytesOf(hex))))) },
+];
 /** @type {[string, Parameters<typeof crlByHand>[1]][]} */
 const WRONG = [
   ['version 3', { version: der(2, Buffer.from([2])) }],
@@ -100,6 +105,9 @@ const WRONG = [
   ['trailing data in an extension', { extensions: extensions(der(0x30, bytesOf('0603551d23 0400 0500'))) }],
   ['an invalid number', { extensions: extensions(number('0500')) }],
   ['a number with trailing data', { extensions: extensions(number('0201050500')) }],
+  ['a negative number', { extensions: extensions(number('0201ff')) }],
+  ['an invalid freshestCRL', { extensions: extensions(extension('2.5.29.46', false, bytesOf('7a7a'))) }],
+  ...['0500', '0a0107', '0a0108', '0a010b', '0a0101 0500'].map((hex) => withReason(hex)),
   ['two lists of extensions', { extensions: extensions(aki), more: extensions(number('020105')) }],
   ['two lists in one', { extensions: der(0xa0, der(0x30, aki), der(0x30, aki)) }],
   ['trailing data after the extensions', { extensions: extensions(aki), more: der(5) }],

@@ -201,6 +201,11 @@ const ROWS = [
     by(delegateWith(critical)),
   ],
   [
+    'a delegate with a critical key identifier',
+    'responder_unknown_critical_extension',
+    by(delegateWith(extension('2.5.29.14', true, bytesOf('040101')))),
+  ],
+  [
     'a delegate with an unknown extension, not critical',
     'good',
     by(delegateWith(extension('1.2.3.4', false, bytesOf('0500')))),
@@ -215,7 +220,6 @@ const ROWS = [
     'responder_key_usage',
     by(delegateWith(keyUsage('03020308'))),
   ],
-  ['a delegate with an empty key usage', 'responder_key_usage', by(delegateWith(keyUsage('030100')))],
   ['a delegate with a key usage for signatures', 'good', by(delegateWith(keyUsage('03020780')))],
   ['a delegate with a key usage for nonRepudiation', 'good', by(delegateWith(keyUsage('03020640')))],
   [
@@ -224,6 +228,7 @@ const ROWS = [
     by(delegateWith(extension('2.5.29.35', false, bytesOf('3003 800101')))),
   ],
   ['a delegate with a key usage among the unused bits', 'not_ocsp', badUsage('03020880')],
+  ['a delegate with an empty key usage', 'not_ocsp', badUsage('030100')],
   ['a delegate with an invalid key usage', 'not_ocsp', badUsage('0500')],
   [
     'a renewed certificate after the expired one',
@@ -278,6 +283,21 @@ test('a delegate must be valid now, within the allowed skew', () => {
       singles: [one({ thisUpdate: notBefore - DAY, nextUpdate: notAfter + DAY })],
     });
     assert.equal(checker.check(bytes, { certId, nonce: null, nowMs }), verdict);
+  }
+});
+
+test('an issuer that may not sign certificates, or has an unknown critical extension, authorizes no delegate', () => {
+  for (const [extensions, verdict] of /** @type {const} */ ([
+    [[keyUsage('03020204')], 'good'],
+    [[keyUsage('03020102')], 'responder_not_authorized'],
+    [[critical], 'responder_not_authorized'],
+  ])) {
+    const issuer = ca.issue('issuer', { extensions: [EXTENSIONS.ca, ...extensions] });
+    const issuing = new TestCa({ ca: issuer });
+    const id = createCertId({ issuerDer: issuer.der, serial: leaf.serial, hash: 'sha1' });
+    const bytes = by(issuing.issue('delegate', OCSP_SIGNING), { singles: [one({ certId: id.raw })] });
+    const checker = createOcspChecker({ issuerDer: issuer.der });
+    assert.equal(checker.check(bytes, { certId: id, nonce: null, nowMs: THIS }), verdict);
   }
 });
 

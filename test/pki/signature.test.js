@@ -32,11 +32,20 @@ const pss = (fields, by = 'sha256') => ({
   signature: signatures[by],
   key: keys.rsa.publicKey,
 });
+/** Made again until it begins with a zero, one in 256. */
+let zeroFirst = signatures.sha256;
+while (zeroFirst[0] !== 0) zeroFirst = pssSign('sha256', 32);
 const [hash, mgf1] = [der(0xa0, sha256), der(0xa1, mgf(sha256))];
 
 /** @type {[string, ReturnType<typeof verifySignature>, Signed][]} */
 const CASES = [
   ['PSS', null, pss([hash, mgf1, salt])],
+  [
+    'PSS without the leading zero of the signature, which OpenSSL accepts',
+    'bad_signature',
+    { ...pss([hash, mgf1, salt]), signature: zeroFirst.subarray(1) },
+  ],
+  ['PSS with a leading zero', null, { ...pss([hash, mgf1, salt]), signature: zeroFirst }],
   ['PSS with hashes without NULL', null, pss([der(0xa0, bare), der(0xa1, mgf(bare)), salt])],
   ['PSS with an explicit trailer', null, pss([hash, mgf1, salt, bytesOf('a303020101')])],
   ['PSS with all defaults', null, pss([], 'sha1')],

@@ -169,7 +169,36 @@ export const utcTime = field(({ content }) => {
   demandTime(`${text < '5' ? '20' : '19'}${text.slice(0, -1)}`);
 }, 0x17);
 
-/** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed; strings are not read */
+/** @param {string} encoding @returns {(octets: Buffer) => boolean} */
+const decodable = (encoding) => {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  return (octets) => {
+    try {
+      return decoder.decode(octets) !== null;
+    } catch {
+      return false;
+    }
+  };
+};
+const PRINTABLE = new Set(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 '()+,-./:=?*&"
+    .split('')
+    .map((c) => c.charCodeAt(0)),
+);
+
+/** String types (X.680 section 41) by tag. @type {Record<number, (octets: Buffer) => boolean>} */
+const TEXTS = {
+  12: decodable('utf-8'),
+  18: (octets) => octets.every((octet) => octet === 0x20 || (octet >= 0x30 && octet <= 0x39)),
+  19: (octets) => octets.every((octet) => PRINTABLE.has(octet)),
+  22: (octets) => octets.every((octet) => octet < 0x80),
+  26: (octets) => octets.every((octet) => octet >= 0x20 && octet < 0x7f),
+  28: ({ length }) => length % 4 === 0,
+  30: (octets) =>
+    octets.length % 2 === 0 && octets.every((octet, i) => i % 2 === 1 || octet < 0xd8 || octet > 0xdf),
+};
+
+/** @type {Type} X.690 sections 8 and 10.2: of the class universal, only these are constructed */
 function sound({ tag, content, children }) {
   children.forEach(sound);
   if (tag >= 0x40) return;
@@ -179,6 +208,7 @@ function sound({ tag, content, children }) {
   const type = [boolean, integer(), oid, utcTime, generalizedTime].find(({ tags }) => tags.includes(tag));
   type?.type({ tag, content, children });
   if (tag === 0x0a) integer().type({ tag, content, children });
+  demand(TEXTS[tag]?.(content) !== false, 'not text of its type');
   demand(tag !== 0x05 || content.length === 0, 'NULL with contents');
 }
 

@@ -36,7 +36,6 @@ const UNDERSTOOD = new Set([
   '551d18',
 ]);
 const BASIC = '2b0601050507300101';
-const CRL_NUMBER = '551d14';
 
 const algorithm = sequence(oid, optional(any));
 
@@ -85,7 +84,22 @@ const responseData = sequence(
   optional(explicit(1, messageExtensions)),
 );
 
-const publicKey = sequence(algorithm, bitString);
+const [RSA, PSS, EC] = ['2a864886f70d010101', '2a864886f70d01010a', '2a8648ce3d0201'];
+const positive = integer((value) => demand(value[0] < 0x80, 'negative number in a key'));
+const rsaKey = after(sequence(positive, positive), ({ children: [, { content }] }) => {
+  const exponent = BigInt(`0x${content.toString('hex')}`);
+  demand(exponent >= 3n && exponent % 2n === 1n, 'RSA exponent');
+});
+
+const publicKey = after(sequence(algorithm, bitString), ({ children: [{ children }, { content }] }) => {
+  const [id, parameters] = children;
+  const kind = id.content.toString('hex');
+  const key = content.subarray(1);
+  demand(kind !== RSA || parameters?.tag === 0x05, 'RSA without NULL');
+  demand(kind !== EC || parameters?.tag === 0x06, 'EC without a named curve');
+  demand(kind !== EC || (key[0] >= 2 && key[0] <= 4), 'form of an EC point');
+  if (kind === RSA || kind === PSS) demandOne(key, rsaKey);
+});
 
 /** @type {(tag: number, type: (element: Element) => void) => Field} */
 const fieldWith = (tag, type) => ({ tags: [tag], type, optional: false });
@@ -98,6 +112,10 @@ const namedBits = fieldWith(0x03, ({ content: [unused = 8, ...octets] }) => {
   demand(((octets.at(-1) ?? 0) & (2 ** unused - 1)) === 0, 'unused bits are set');
 });
 
+const natural = integer((value) => demand(value[0] < 0x80, 'negative number'));
+const reason = (/** @type {Buffer} */ value) =>
+  demand(value.length === 1 && value[0] <= 10 && ![7, 8].includes(value[0]), 'no reason of a complete CRL');
+
 /** Values of extensions by the contents of their OIDs (RFC 5280 section 4.2). @type {Record<string, Field>} */
 const VALUES = {
   ...Object.fromEntries([17, 18, 30, 31, 32, 33, 36, 46].map((n) => [`551d${n.toString(16)}`, fieldsOfAny])),
@@ -107,10 +125,18 @@ const VALUES = {
     optional(boolean),
     optional(integer((value) => demand(value[0] < 0x80, 'negative path length'))),
   ),
-  '551d0f': namedBits,
+  '551d0f': after(namedBits, ({ content: [, ...octets] }) =>
+    demand(
+      octets.some((octet) => octet > 0),
+      'key usage without a bit',
+    ),
+  ),
   '551d23': sequence(...[0x80, 0xa1, 0x82].map((tag) => optional(fieldWith(tag, any.type)))),
   '551d25': someOf(oid),
-  '551d36': integer(),
+  '551d36': natural,
+  '551d14': natural,
+  '551d15': enumerated(reason),
+  '551d18': generalizedTime,
   '2b0601050507300105': any,
 };
 
@@ -154,7 +180,7 @@ const certificate = after(sequence(tbsCertificate, algorithm, bitString), ({ chi
 });
 
 /** RFC 5280 section 5.1: extensions, of the list and of entries, are for version 2 only. */
-const someExtensions = after(someOf(extension), ({ children }) => void demandEachOnce(children));
+const someExtensions = after(someOf(extension), ({ children }) => demandValues(children));
 const entry = sequence(integer(), time, optional(someExtensions));
 const tbsCertList = after(
   sequence(
@@ -172,14 +198,6 @@ const tbsCertList = after(
     const last = children[children.length - 1];
     const isExtended = last.tag === 0xa0 || entries.some((one) => one.children.length > 2);
     demand(isV2 || !isExtended, 'extensions in version 1');
-    for (const {
-      children: [id, ...rest],
-    } of last.tag === 0xa0 ? last.children[0].children : []) {
-      if (id.content.toString('hex') !== CRL_NUMBER) continue;
-      const inner = decode(rest[rest.length - 1].content);
-      demand(inner.length === 1 && inner[0].tag === 0x02, 'CRL number not one INTEGER');
-      integer().type(inner[0]);
-    }
   },
 );
 
