@@ -36,8 +36,8 @@ function commonPart(files) {
   let common = paths[0];
   while (!paths.every((path) => path.startsWith(common))) common = common.slice(0, -1);
   // `run1` and `run10` share only `run`: numbers are never split.
-  if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/\d+$/, '');
-  return common.replace(/[-_.\s]+$/, '');
+  if (paths.some((path) => /^\d/.test(path.slice(common.length)))) common = common.replace(/(?<!\d)\d+$/, '');
+  return common.replace(/(?<![-_.\s])[-_.\s]+$/, '');
 }
 
 /** @param {ReadDocument[]} read @returns {Promise<NamedRun[][]>} the runs of each @throws {PkiLoadError} for a document without runs */

@@ -134,10 +134,15 @@ function toText(raw, flag) {
   throw usageError('bad_option', `${flag} contains a control character such as a newline.`, 'Remove it.');
 }
 
+/** Parsing takes quadratic time: a certificate can name a host of 100,000 characters. */
+const MAX_URL_LENGTH = 2048;
+
 /** @param {string} text @param {string} name of the option @returns {string} without trailing slashes */
 export function readUrl(text, name) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_url', `${name} ${problem}.`, remedy);
+  if (text.length > MAX_URL_LENGTH)
+    throw bad(`is longer than ${MAX_URL_LENGTH} characters`, 'Use a shorter address.');
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.username || url?.password)
     throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
@@ -151,7 +156,7 @@ export function readUrl(text, name) {
   const extra = text.search(/[?#]/);
   const quoted = isFlag ? ` (${quote(text.slice(extra))})` : '';
   if (extra >= 0) throw bad(`has a query or fragment${quoted}`, 'Leave it out.');
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 }
 
 /** @param {OptionSpec} spec @param {string} flag @param {number} value @param {unknown} raw */

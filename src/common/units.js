@@ -23,7 +23,7 @@ export const WHOLE_PATTERN = '(?:\\d{1,3}(?:_\\d{3})+|\\d+)';
 const NUMBER = `(?:${WHOLE_PATTERN}(?:\\.\\d+)?|\\.\\d+)(?:e\\d+)?`;
 const BARE = new RegExp(`^${NUMBER}$`);
 const PART = `(${NUMBER})\\s*(us|µs|μs|ms|min|s|m|h|d)\\s*`;
-const DURATION_PART = new RegExp(PART, 'g');
+const DURATION_PART = new RegExp(PART, 'gy');
 
 /** Regular expressions of durations and rates, also for JSON Schemas. */
 export const DURATION_PATTERN = `(?:${PART})+|${NUMBER}`;
@@ -99,7 +99,7 @@ export function formatRate(perSecond) {
 /** @param {number | string} value @returns {string} with thousands separated by commas */
 export function formatCount(value) {
   const [whole, ...fraction] = String(value).split('.');
-  return [whole.replace(/\B(?=(\d{3})+$)/g, ','), ...fraction].join('.');
+  return [whole.replace(/\B(?=(?:\d{3}){1,7}$)/g, ','), ...fraction].join('.');
 }
 
 /** Three significant digits without trailing zeros; never rounds a whole number. @param {number} value */

@@ -8,8 +8,9 @@ import { createDevServer } from './server.js';
 const send = (message) => process.send?.(message);
 
 process.on('disconnect', () => process.exit(0));
-// Ctrl-C signals the whole process group, but the parent needs the server until the run has ended. SIGUSR1 would open a debugger.
-for (const signal of ['SIGINT', 'SIGUSR1']) process.on(signal, () => {});
+// Ctrl-C, `timeout` and a closed terminal signal the whole process group, but the parent needs the server until the run has
+// ended. SIGUSR1 would open a debugger.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1']) process.on(signal, () => {});
 
 process.once('message', async (options) => {
   try {

@@ -94,4 +94,5 @@ function isAllowed(name) {
 }
 
 /** Internationalised names become A-labels; ASCII keeps its case, which URL rules would change. @param {string} name */
-const toAscii = (name) => (/^[\x20-\x7e]*$/.test(name) ? name : domainToASCII(name));
+const toAscii = (name) =>
+  name.length > MAX_NAME || /^[\x20-\x7e]*$/.test(name) ? name : domainToASCII(name);

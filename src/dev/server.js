@@ -153,8 +153,10 @@ async function respondToList(error, socket, handler) {
   if (!error.code?.startsWith('HPE_') || !socket.writable) return void socket.destroy();
   const packet = error.rawPacket?.toString('latin1') ?? '';
   const [, url, lines = ''] = /^LIST (\S+) HTTP\/1\.1\r\n([\s\S]*?)\r\n\r\n/.exec(packet) ?? [];
-  const fields = lines.matchAll(/^([^:\r\n]*):[ \t]*(.*?)[ \t]*\r?$/gm);
-  const headers = Object.fromEntries(Array.from(fields, ([, name, value]) => [name.toLowerCase(), value]));
+  const fields = lines.matchAll(/^([^:\r\n]*):(.*)$/gm);
+  const headers = Object.fromEntries(
+    Array.from(fields, ([, name, value]) => [name.toLowerCase(), value.trim()]),
+  );
   const reply =
     url === undefined
       ? json(400, { errors: ['400 Bad Request'] })

@@ -39,7 +39,7 @@ const KEEP_IDLE_MS = 4000;
 /** `basePath`: '' or `/path`, without a trailing slash. @param {string} text @param {string} [name] of its option */
 export function parseTargetUrl(text, name = '--url') {
   const { origin, pathname } = new URL(readUrl(text, name));
-  return { origin, basePath: pathname.replace(/\/+$/, '') };
+  return { origin, basePath: pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
 /**

@@ -31,6 +31,8 @@ const SIZE_LINE = new RegExp(`^(0*[0-9a-fA-F]{1,8})(?:;${TOKEN}(?:=(?:${TOKEN}|$
 
 /** Of a size line with its extensions, and of each trailer field. */
 const MAX_LINE_BYTES = 4096;
+/** Of all these lines of a response: a body in chunks of one byte has three times its length. */
+const MAX_LINES_BYTES = 4 * MAX_BODY_BYTES;
 const MAX_TRAILERS = 100;
 
 /** Keeps the partial response of one connection. */
@@ -57,6 +59,8 @@ export class ResponseReader {
   /** Bytes of the current chunk that have not arrived. */
   #left = 0;
   #trailers = 0;
+  /** Total length of the lines before this one. */
+  #lines = 0;
   /** Cache: most heads equal the previous one. */
   #lastText = '';
   /** @type {ResponseHead | null} */
@@ -74,6 +78,7 @@ export class ResponseReader {
     this.#line = '';
     this.#left = 0;
     this.#trailers = 0;
+    this.#lines = 0;
     if (this.#buffer.length > OWN_BUFFER_BYTES) {
       spare.push(this.#buffer);
       this.#buffer = NOTHING;
@@ -158,13 +163,14 @@ export class ResponseReader {
       }
       const end = bytes.indexOf(0x0a, at);
       this.#line += bytes.toString('latin1', at, end < 0 ? bytes.length : end);
-      if (this.#line.length > MAX_LINE_BYTES) return 'bad';
+      if (this.#line.length > MAX_LINE_BYTES || this.#lines > MAX_LINES_BYTES) return 'bad';
       if (end < 0) return 'more';
       at = end + 1;
       const next = this.#line.endsWith('\r') ? this.#readLine(this.#line.slice(0, -1)) : 'bad';
       if (next === 'bad') return 'bad';
       if (next === 'done') return this.#finish(this.#buffer.subarray(0, this.#length), at === bytes.length);
       this.#nextLine = next;
+      this.#lines += this.#line.length;
       this.#line = '';
     }
     return 'more';

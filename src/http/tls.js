@@ -80,9 +80,22 @@ function readClientPair(clientCert, clientKey) {
 
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
+/** Of a file, and of all files of a directory, which may be links to one file: reading them blocks the process. */
+const [MAX_CERTIFICATES, MAX_MIB] = [1000, 4];
+const createBudget = () => ({ certificates: MAX_CERTIFICATES, characters: MAX_MIB * 2 ** 20 });
+
 /** @param {string} path @param {string} subject @param {boolean} [mayBePipe] @returns {string[]} in PEM */
-function readCertificates(path, subject, mayBePipe) {
-  const certificates = readText(path, subject, mayBePipe).match(CERTIFICATE) ?? [];
+function readCertificates(path, subject, mayBePipe, budget = createBudget()) {
+  const text = readText(path, subject, mayBePipe);
+  const certificates = text.match(CERTIFICATE) ?? [];
+  budget.certificates -= certificates.length;
+  budget.characters -= text.length;
+  if (Math.min(...Object.values(budget)) < 0) {
+    const message = `The ${subject} ${path} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
+    const remedy =
+      'Use only the certificates that the target needs; the limit applies to all files of a directory.';
+    throw usageError('too_many_certificates', message, remedy);
+  }
   try {
     for (const pem of certificates) new X509Certificate(pem);
     if (certificates.length > 0) return certificates;
@@ -109,10 +122,11 @@ function listCertificates(path, subject) {
 }
 
 /** @param {string} path @returns {string[]} */
-const readFolder = (path) =>
-  listCertificates(path, 'CA directory (--ca-path, VAULT_CAPATH)').flatMap((file) =>
-    readCertificates(file, 'CA file', false),
-  );
+function readFolder(path) {
+  const budget = createBudget();
+  const files = listCertificates(path, 'CA directory (--ca-path, VAULT_CAPATH)');
+  return files.flatMap((file) => readCertificates(file, 'CA file', false, budget));
+}
 
 /** @param {string} path */
 const readClientPairs = (path) =>
@@ -122,7 +136,7 @@ const readClientPairs = (path) =>
 
 /** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
 const readText = (path, subject, mayBePipe) =>
-  readBytes(path, `The ${subject} ${path}`, { maxMiB: 4, mayBePipe }).toString();
+  readBytes(path, `The ${subject} ${path}`, { maxMiB: MAX_MIB, mayBePipe }).toString();
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {

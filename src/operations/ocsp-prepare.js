@@ -82,7 +82,8 @@ export async function findSubjects(context) {
     subjectDer.equals(issuer.subjectDer) && spkiBits.equals(issuer.spkiBits);
   const other = sources.find((source) => !isIssuer(source.issuer))?.issuer;
   if (other !== undefined) {
-    const nameOf = (/** @type {Certificate} */ { x509 }) => redact(x509.subject.replace(/\n/g, ', '));
+    const nameOf = (/** @type {Certificate} */ { x509 }) =>
+      redact((x509.subject ?? 'unnamed').replace(/\n/g, ', '));
     const keys = nameOf(issuer) === nameOf(other) ? ', whose keys differ' : '';
     const message = `The certificates to query were issued by ${nameOf(issuer)} and by ${nameOf(other)}${keys}.`;
     throw usageError('several_issuers', message, 'Use the certificates of one issuer per run.');

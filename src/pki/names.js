@@ -54,6 +54,9 @@ export function splitNames(names) {
   return { dns: names.filter((name) => !isEmail(name)), email: names.filter(isEmail) };
 }
 
+/** Conversion takes quadratic time. In ASCII, a domain name has at most 253 characters. */
+const MAX_UNICODE_LENGTH = 1000;
+
 /**
  * Normalizes a name for comparison. DNS names, and e-mail addresses after the at sign, ignore case (RFC 5280 section
  * 7.2; some versions of Vault convert to lower case) and are ASCII in certificates.
@@ -62,8 +65,8 @@ export function splitNames(names) {
 export function normalizeName(name, isEncoded = false) {
   const at = name.lastIndexOf('@') + 1;
   const dns = name.slice(at);
-  const isAscii = isEncoded || /^[\x20-\x7e]*$/.test(dns);
-  return name.slice(0, at) + (isAscii ? dns : domainToASCII(dns) || dns).toLowerCase();
+  const isUnicode = !isEncoded && dns.length <= MAX_UNICODE_LENGTH && /[^\x20-\x7e]/.test(dns);
+  return name.slice(0, at) + ((isUnicode && domainToASCII(dns)) || dns).toLowerCase();
 }
 
 /** @param {string} text @returns {Buffer | null} octets of an iPAddress, 4 for an IPv4-mapped address as in Go; null: not an address */

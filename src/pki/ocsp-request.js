@@ -41,7 +41,7 @@ export function buildOcspRequest({ certId, nonce = null }) {
  * @param {string} basePath of the responder; with or without a trailing slash @param {Uint8Array} der
  */
 export function ocspGetPath(basePath, der) {
-  return `${basePath.replace(/\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
+  return `${basePath.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
 }
 
 /** The method for `auto`. @param {string} origin @param {string} getPath from `ocspGetPath` */

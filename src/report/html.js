@@ -28,10 +28,17 @@ const PARTS = {
 /** Adjacent parts of these kinds go side by side if they fit. @type {Part['kind'][]} */
 const SIDE_BY_SIDE = ['chart', 'table'];
 
+/** Each takes 0.1 MB of memory: a small file could name any number of figures. */
+const MAX_CHARTS = 1000;
+
 /** @param {Report} report @returns {string} ends with a newline */
 export function render({ title, verdict, subject, sections }) {
+  let charts = 0;
+  const isShown = (/** @type {Part} */ { kind }) => kind !== 'chart' || ++charts <= MAX_CHARTS;
   const body = sections
-    .map(({ parts, ...one }, i) => sectionHtml({ ...one, parts: withoutTitle(title, parts) }, i === 0))
+    .map(({ parts, ...one }, i) =>
+      sectionHtml({ ...one, parts: withoutTitle(title, parts).filter(isShown) }, i === 0),
+    )
     .join('\n');
   const windowTitle = verdict === undefined ? title : `${verdict}: ${title}`;
   return `<!DOCTYPE html>
@@ -54,7 +61,7 @@ ${subject === '' ? '' : `<p class="subject">${breakable(subject)}</p>`}
 ${body}
 </main>
 <footer>
-<p>Written by vault-pki-load. This file works offline.</p>
+${charts > MAX_CHARTS ? `<p>This page shows only the first ${MAX_CHARTS} charts.</p>\n` : ''}<p>Written by vault-pki-load. This file works offline.</p>
 </footer>
 </body>
 </html>

@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import { fileError } from './document.js';
 
+/** Larger numbers would turn a sum or a place in a chart into infinity. */
+const MAX = Number.MAX_SAFE_INTEGER;
 export const count = z.int().min(0);
-export const amount = z.number().min(0);
-export const number = z.number().nullable();
+export const amount = z.number().min(0).max(MAX);
+export const number = z.number().min(-MAX).max(MAX).nullable();
 export const text = z.string().nullable();
 
 /** 0 to 1; null: the whole is empty. */

@@ -105,7 +105,8 @@ async function listMounts(client, type) {
 export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   const certificate = await readIssuer(client, mount);
   const { validTo, ca: isCa } = certificate;
-  const subject = certificate.subject.replaceAll('\n', ', ');
+  // Node has no text for an empty name.
+  const subject = (certificate.subject ?? 'unnamed').replaceAll('\n', ', ');
   const name = `The CA certificate of the mount ${mount} (${redact(subject)})`;
   if (!isCa) throw targetError('not_a_ca', `${name} is not that of a CA.`, 'Use another --mount.');
   if (Date.parse(validTo) <= now())

@@ -79,6 +79,7 @@ const REFUSED = [
   ['an invalid port', { type: 'url' }, 'http://host:99999', 'bad_url', /address/],
   ['a password in a URL', { type: 'url' }, 'http://me:hunter2@host', 'bad_url', /password.*Leave them out/],
   ['a query', { type: 'url' }, 'http://host/?a=b', 'bad_url', /query.*\?a=b.*Leave it out/],
+  ['too long a URL', { type: 'url' }, `http://h/${'a'.repeat(2048)}`, 'bad_url', /longer than 2048.*shorter/],
 ];
 
 describe('an option', () => {

@@ -38,6 +38,16 @@ describe('names a role allows', () => {
     });
   }
 
+  it('a long Unicode name is refused before its conversion, which takes quadratic time', () => {
+    const name = Array.from({ length: 100_000 }, (_, i) => String.fromCharCode(0x4e00 + (i % 20_000))).join(
+      '',
+    );
+    const { user } = process.cpuUsage();
+    assert.throws(() => allowedNames(`${name}.example.com`, none), { status: 400 });
+    const ms = (process.cpuUsage().user - user) / 1000;
+    assert.ok(ms < 1000, `${ms} ms; quadratic time takes 4 s`);
+  });
+
   it('the common name joins the alternative names, sorted, once, as A-label', () => {
     const altNames = { ...none, dns: ['localhost', 'c.example.com', 'c.example.com'] };
     const names = allowedNames('ünï.example.com', altNames);

@@ -61,9 +61,9 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
     await gone(server);
   });
 
-  it('survives Ctrl-C, which its parent handles', async () => {
+  it('survives signals to the process group, which its parent handles', async () => {
     const server = await startDevServer(FAST);
-    process.kill(server.pid, 'SIGINT');
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(server.pid, signal);
     assert.equal((await ask(server, 'GET', 'sys/health')).status, 200);
     await server.stop();
   });

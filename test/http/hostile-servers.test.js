@@ -178,6 +178,13 @@ const CHUNKS = [
   ['an extension', `${CHUNKED}2;a=b;c="d;\\"e"\r\nok\r\n${LAST}`, 200, 'ok'],
   ['4 kB of extensions', `${CHUNKED}2${';a=b'.repeat(1000)}\r\nok\r\n${LAST}`, 200, 'ok'],
   ['an endless extension', flood(`${CHUNKED}2;`, 'a'.repeat(1000)), 'bad_http'],
+  ['endless chunks with extensions', flood(CHUNKED, `1;${'a'.repeat(4000)}\r\nx\r\n`.repeat(50)), 'bad_http'],
+  [
+    'a body in chunks of one byte',
+    `${CHUNKED}${'1\r\nx\r\n'.repeat(300_000)}${LAST}`,
+    200,
+    'x'.repeat(300_000),
+  ],
   ['an extension that does not close its quotes', `${CHUNKED}2;a="${'\\a'.repeat(2000)}\r\n`, 'bad_http'],
   ['a space before the extension', `${CHUNKED}2 ;a\r\nok\r\n${LAST}`, 'bad_http'],
   ['a NUL byte in an extension', `${CHUNKED}2;\0\r\nok\r\n${LAST}`, 'bad_http'],

@@ -17,7 +17,7 @@ describe('loadTls', () => {
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-tls-'));
-    for (const name of ['cas', 'none']) mkdirSync(at(name));
+    for (const name of ['cas', 'none', 'many', 'heavy']) mkdirSync(at(name));
     /** @type {Record<string, string>} */
     const files = {
       'ca.pem': `some words before\n${ca.pem}`,
@@ -30,6 +30,11 @@ describe('loadTls', () => {
       'noise.pem': 'no certificate at all',
       'empty.pem': '',
       'large.pem': 'x'.repeat(10_000_000),
+      'many.pem': ca.pem.repeat(1001),
+      'many/1.pem': ca.pem.repeat(500),
+      'many/2.pem': ca.pem.repeat(501),
+      'heavy/1.pem': ca.pem + ' '.repeat(3_000_000),
+      'heavy/2.pem': ca.pem + ' '.repeat(3_000_000),
       'cas/1.pem': ca.pem,
       'cas/2.crt': leaf.pem,
       'cas/README': 'not read',
@@ -94,6 +99,9 @@ describe('loadTls', () => {
       /invalid certificate/,
     ],
     ['10 MB of noise', { caCert: 'large.pem' }, 'file_too_large', /larger than 4 MiB/],
+    ['1001 certificates', { caCert: 'many.pem' }, 'too_many_certificates', /limit of 1000/],
+    ['a directory of 1001 certificates', { caPath: 'many' }, 'too_many_certificates', /2\.pem exceeds/],
+    ['a directory of 6 MB', { caPath: 'heavy' }, 'too_many_certificates', /4 MiB/],
     ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
     ['a missing CA directory', { caPath: 'absent' }, 'cannot_read', /was not found/],
     ['a CA directory without certificates', { caPath: 'none' }, 'folder_empty', /no .pem/],

@@ -9,7 +9,7 @@ import {
 } from '../../src/pki/certificate-check.js';
 import { commonNameOf, hasExtendedKeyUsage, isCa, parseCertificate } from '../../src/pki/certificate-der.js';
 import { DerReader, TAG } from '../../src/pki/der.js';
-import { ipBytes } from '../../src/pki/names.js';
+import { ipBytes, nameKey } from '../../src/pki/names.js';
 import { encodePem, serialHex } from '../../src/pki/text.js';
 import { bytesOf, der, extension, oid } from './ocsp-builder.js';
 import { EXTENSIONS, Issued, KEY_KINDS, makeKeys, nameOf, rsaKeyWith, signed, TestCa } from './test-ca.js';
@@ -653,6 +653,12 @@ test('a damaged certificate never passes, and any text has a declared failure', 
       },
     ),
   );
+});
+
+test('a long Unicode name is compared as it is: its conversion takes quadratic time', () => {
+  assert.equal(nameKey('me@Bücher.example'), 'email:me@xn--bcher-kva.example');
+  const long = `me@${'Bücher.'.repeat(200)}example`;
+  assert.equal(nameKey(long), `email:${long.toLowerCase()}`);
 });
 
 test('IP addresses have the octets of the URL parser', () => {

@@ -7,6 +7,7 @@ import { describe } from '../../src/report/describe/index.js';
 import { escapeHtml } from '../../src/report/html/escape.js';
 import { STYLE } from '../../src/report/html/style.js';
 import { render } from '../../src/report/html.js';
+import { chart, section } from '../../src/report/sections.js';
 import { HARD_RESULTS } from './hard-results.js';
 import { everyPart } from './report-sample.js';
 import { chartsIn, withoutCode } from './svg.js';
@@ -121,6 +122,17 @@ const anyText = fc.oneof(
     '$& $1 $`',
   ),
 );
+
+test('a page has at most 1000 charts', () => {
+  const data = { unit: 'ms', groups: [{ name: '', runs: ['run 1'], values: [1] }] };
+  const parts = Array.from({ length: 1001 }, () => chart('runs', 'p99', 'One dot per run.', data));
+  const pageOf = (/** @type {typeof parts} */ some) =>
+    render({ title: 't', subject: '', sections: [section('answer', null, []), section('a', 'A', some)] });
+  const page = pageOf(parts);
+  assert.equal(page.match(/<figure/g)?.length, 1000);
+  assert.match(page, /only the first 1000 charts/);
+  assert.doesNotMatch(pageOf(parts.slice(1)), /only the first/);
+});
 
 test('text of a report never becomes markup', () => {
   fc.assert(

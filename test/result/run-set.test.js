@@ -80,6 +80,14 @@ describe('a run set whose summary differs from its runs', () => {
   const TABLE = [
     ['in a median', withMetric({ median: 1 }), /its summary and its runs disagree on p99\./],
     ['in the value of a run', withMetric({ values: TEN }), /disagree on p99/],
+    [
+      'by a metric listed twice',
+      {
+        ...good,
+        summary: { ...good.summary, metrics: [...good.summary.metrics, good.summary.metrics[p99]] },
+      },
+      /a metric is listed twice/,
+    ],
     ['in the number of values', withMetric({ values: [] }), /disagree on p99/],
     [
       'in the runs that count',

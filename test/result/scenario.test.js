@@ -420,6 +420,14 @@ describe('the schema', () => {
     });
   });
 
+  test('a row that is listed twice is rejected', () => {
+    const broken = { ...FOUR, rows: [...FOUR.rows, FOUR.rows[0]] };
+    assert.throws(() => parseDocument(Buffer.from(JSON.stringify(broken)), 'r.json'), {
+      code: 'inconsistent_scenario_result',
+      message: /a row is listed twice/,
+    });
+  });
+
   test('names the newer version of a file', () => {
     const json = JSON.stringify({ ...FOUR, schema: 'vault-pki-load/scenario-result/3' });
     assert.throws(() => parseDocument(Buffer.from(json), 'r.json'), { code: 'newer_file' });

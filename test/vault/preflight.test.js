@@ -410,6 +410,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     timeless.write('x', timeless.indexOf(end));
     for (const [der, code] of /** @type {const} */ ([
       [fine.der, 'passed'],
+      [ca.issue('', { extensions: [EXTENSIONS.ca] }).der, 'passed'],
       [ca.issue('past', { extensions: [EXTENSIONS.ca], inDays: -2, days: -1 }).der, 'ca_expired'],
       [timeless, 'ca_unreadable'],
       [ca.issue('leaf').der, 'not_a_ca'],

@@ -1,10 +1,11 @@
 /** Turns the rows of certificates into the judged document. */
 import { figures, valueAtShare } from '../../common/histogram.js';
-import { sumRecords, total } from '../../common/sums.js';
+import { total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { buildLatency } from '../../result/latency.js';
 import {
+  countOutcomes,
   delaysEverywhere,
   histogramOf,
   judgeDelay,
@@ -106,9 +107,6 @@ function delayOf(delays) {
 
 /** @param {number[]} values ms */
 const latencyOf = (values) => buildLatency(histogramOf(values));
-
-/** @param {{outcome: string}[]} rows */
-const countOutcomes = (rows) => sumRecords(rows.map(({ outcome }) => ({ [outcome]: 1 })));
 
 /**
  * @param {Pick<PropagationPlan, 'pollMs' | 'concurrency' | 'target'>} plan

@@ -55,11 +55,15 @@ export function linearAxis({ title, low = 0, high, label, isWhole = false }) {
   return axisOf(title, scale, label, [...choices, scale.domain()]);
 }
 
+/** Longer axes, of files that another program wrote, would have more steps than can be drawn. */
+const MAX_RATIO = 1e12;
+
 /**
  * Both ends are steps of 1, 2, 5, 10, or decades on a long axis. Values below `low`, zero included, are at its start.
- * @param {string} title @param {number} low above zero @param {number} high above `low` @param {Label} label
+ * @param {string} title @param {number} lowest @param {number} high above `lowest`, and zero @param {Label} label
  */
-export function logAxis(title, low, high, label) {
+export function logAxis(title, lowest, high, label) {
+  const low = Math.max(lowest, high / MAX_RATIO);
   const [first, last] = [Math.floor(Math.log10(low) + 1e-9), Math.ceil(Math.log10(high) - 1e-9)];
   const factors = high / low > 10 ** MAX_DECADES_WITH_125 ? [1] : [1, 2, 5];
   const powers = Array.from({ length: last - first + 1 }, (_, i) => 10 ** (first + i));

@@ -1,4 +1,5 @@
 /** One figure over runs: a row for each group, a dot for each run, a bar at the median, a box over the middle half. */
+import { groupBy } from '../../common/sums.js';
 import { formatFigure } from '../../result/runs/figures.js';
 import { withoutNulls } from '../../result/runs/run-set.js';
 import { between, joined } from '../describe/words.js';
@@ -15,6 +16,9 @@ import { frames, line, round, textAt } from './frame.js';
 /** Colours of the style sheet. */
 const STYLES = 6;
 
+/** A chart of more would be higher than a screen; the tables have them all. */
+const MAX_GROUPS = 100;
+
 /** Smaller groups have no box. */
 const MIN_FOR_BOX = 5;
 
@@ -24,7 +28,7 @@ const [ROW_HEIGHT, RADIUS, APART, REACH] = [34, 3, 5, 8];
 /** @param {{unit: Unit, groups: Group[]}} data @param {Setting} setting @returns {Drawn | null} */
 export function runs({ unit, groups }, setting) {
   const values = withoutNulls(groups.flatMap((group) => group.values));
-  if (values.length === 0) return null;
+  if (values.length === 0 || groups.length > MAX_GROUPS) return null;
   const text = (/** @type {number | null} */ value) => formatFigure(unit, value);
   const rowAt = (/** @type {number} */ i) => 1 - (i + 0.5) / groups.length;
   const ticks = groups.map(({ name }, i) => ({ at: rowAt(i), label: name }));
@@ -89,9 +93,9 @@ function drawGroup(group, row, { left, right, x, y: yOf }, text) {
 
 /** Offsets across the axis that keep dots from overlapping. @param {readonly number[]} places along it, pixels */
 export function spreadOut(places) {
-  const columns = places.map((x) => Math.round(x / APART));
-  return places.map((_, i) => {
-    const peers = places.flatMap((_, k) => (columns[k] === columns[i] ? [k] : []));
-    return peers.length === 1 ? 0 : round((2 * REACH * peers.indexOf(i)) / (peers.length - 1) - REACH);
-  });
+  const offsets = places.map(() => 0);
+  for (const peers of groupBy([...places.keys()], (i) => Math.round(places[i] / APART)))
+    for (const [nth, i] of peers.entries())
+      if (peers.length > 1) offsets[i] = round((2 * REACH * nth) / (peers.length - 1) - REACH);
+  return offsets;
 }

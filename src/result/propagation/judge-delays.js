@@ -5,7 +5,7 @@
  * A certificate that some node never reported as revoked always counts against the requirement.
  */
 import { createHistogram, recordMs } from '../../common/histogram.js';
-import { maxOf, total } from '../../common/sums.js';
+import { maxOf, sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { formatPercent } from '../wording.js';
@@ -36,6 +36,9 @@ export const delaysEverywhere = (rows) =>
       ? withResponse(lastBoundsOf(nodes.flatMap(({ interval }) => interval ?? [])), revokeMs)
       : [],
   );
+
+/** @param {{outcome: string}[]} rows */
+export const countOutcomes = (rows) => sumRecords(rows.map(({ outcome }) => ({ [outcome]: 1 })));
 
 /** @param {number[]} values ms */
 export function histogramOf(values) {

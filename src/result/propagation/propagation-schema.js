@@ -1,11 +1,12 @@
 /** How soon nodes reported revocations. A delay is an interval, so there are two distributions: of lower and of upper bounds. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { checkHistogram } from '../check/check-latency.js';
 import { checkMeasurement, checkVerdict } from '../check/check-verdicts.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
-import { delaysEverywhere, judgeDelay, judgeMeasurement } from './judge-delays.js';
+import { countOutcomes, delaysEverywhere, judgeDelay, judgeMeasurement } from './judge-delays.js';
 
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
@@ -114,7 +115,8 @@ export function* checkPropagation(document) {
   const { begun, planned, outcomes } = certificates;
   const revoked = rows.filter(({ outcome }) => outcome === 'revoked').length;
   if (begun !== rows.length) yield 'certificates.begun is not the number of rows';
-  if (sumOf(outcomes) !== begun) yield 'certificates.outcomes do not add up to certificates.begun';
+  if (!isDeepStrictEqual(outcomes, countOutcomes(rows)))
+    yield 'certificates.outcomes are not those of its rows';
   if (begun > planned) yield 'more certificates were started than planned';
   if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of revoked rows';
   if (rows.some((row) => row.nodes.length > 0 && row.nodes.length !== nodes.length))
@@ -123,14 +125,15 @@ export function* checkPropagation(document) {
     yield 'an interval ends before it begins';
   yield* checkDelay('everywhere', everywhere);
   yield* checkDistribution('revokeMs', revokeMs, revokeMs.count);
-  const polled = rows.filter((row) => row.nodes.length > 0).length;
   for (const [i, node] of nodes.entries()) {
     const { delay, asked, answers } = node;
     const name = `nodes.${i}`;
     yield* checkDelay(`${name}.delay`, delay);
     if (delay.revoked !== (node.outcomes.revoked ?? 0))
       yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
-    if (sumOf(node.outcomes) !== polled) yield `${name}.outcomes do not add up to its rows`;
+    const ofNode = rows.flatMap((row) => row.nodes[i] ?? []);
+    if (!isDeepStrictEqual(node.outcomes, countOutcomes(ofNode)))
+      yield `${name}.outcomes are not those of its rows`;
     if (sumOf(answers) !== asked.looks + asked.polls)
       yield `${name}.answers do not add up to the requests that were sent`;
   }

@@ -54,6 +54,7 @@ export const validateRunSet = validatorOf(RunSet, checkSummary);
 function* checkSummary({ name, runs, summary }) {
   const { used, metrics, requirements } = summarizeRuns(name, runs);
   const written = new Map(summary.metrics.map((metric) => [metric.key, metric]));
+  if (written.size < summary.metrics.length) yield 'a metric is listed twice';
   const wrong = isDeepStrictEqual(used, summary.used)
     ? (metrics.find((metric) => !isDeepStrictEqual(written.get(metric.key) ?? metric, metric))?.label ??
       (isDeepStrictEqual(requirements, summary.requirements)

@@ -68,7 +68,7 @@ export function exclusionReason({ unfinished, interrupted, shard, measurement })
   if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
   if (measurement.verdict !== 'invalid') return null;
   const { text = '' } = invalidReasonOf(measurement) ?? {};
-  return `its measurement is invalid: ${text}`.replace(/[.: ]+$/, '');
+  return `its measurement is invalid: ${text}`.replace(/(?<![.: ])[.: ]+$/, '');
 }
 
 /** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */

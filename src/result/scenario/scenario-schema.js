@@ -162,6 +162,10 @@ function* checkScenario({ steps, rows, comparisons }) {
         );
     }
   }
+  const scopes = rows.map(({ run, target, operation, stage }) =>
+    JSON.stringify([run, target, operation, stage]),
+  );
+  if (new Set(scopes).size < rows.length) yield 'a row is listed twice';
   for (const { run, target, operation, stage, requirement } of rows) {
     const ofStep = steps.filter((step) => step.run === run && step.target === target);
     const all = ofStep.flatMap(({ requirements }) => requirements);

@@ -303,7 +303,23 @@ const BROKEN = [
     (one) => {
       one.certificates.outcomes.revoked = 2;
     },
-    /outcomes do not add up/,
+    /certificates\.outcomes are not those of its rows/,
+  ],
+  [
+    'an outcome named like a property of every object',
+    (one) => {
+      const { revoked, ...others } = one.certificates.outcomes;
+      one.certificates.outcomes = { ...others, constructor: revoked };
+    },
+    /certificates\.outcomes are not those of its rows/,
+  ],
+  [
+    'outcomes of a node',
+    (one) => {
+      const { revoked, ...others } = one.nodes[0].outcomes;
+      one.nodes[0].outcomes = { ...others, revoked, undecided: 1 };
+    },
+    /nodes\.0\.outcomes are not those of its rows/,
   ],
 ];
 

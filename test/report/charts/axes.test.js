@@ -5,6 +5,7 @@ import {
   compactLabel,
   fit,
   linearAxis,
+  logAxis,
   percentileAxis,
   percentLabel,
   timeAxis,
@@ -66,6 +67,14 @@ test('larger values lie further along the axis, never beyond its end', () => {
       assert.equal(axis.at(0), 0);
     }),
   );
+});
+
+test('a log axis of any length has few steps', () => {
+  for (const low of [0, Number.MIN_VALUE, 1]) {
+    const axis = logAxis('n', low, 1e15, compactLabel);
+    assert.ok(labels(axis, 100_000).length < 20);
+    assert.deepEqual([axis.at(low), axis.at(1e15)], [0, 1]);
+  }
 });
 
 test('if labels do not fit, the first ones stay', () => {

@@ -27,6 +27,12 @@ test('no box for fewer than five runs, a note for a group without values, no cha
   assert.equal(drawOrNull('runs', { unit: 'ms', groups: [group([null])] }), null);
 });
 
+test('no chart of more groups than fit on a page', () => {
+  const groups = Array.from({ length: 101 }, (_, i) => group([i], `target ${i}`));
+  assert.equal(drawOrNull('runs', { unit: 'ms', groups }), null);
+  assert.notEqual(drawOrNull('runs', { unit: 'ms', groups: groups.slice(1) }), null);
+});
+
 test('the summary has the median of each group and the range of all runs', () => {
   assert.equal(runs([group([1, 2, 6])]).summary, 'Median: 2.00 ms. All runs: between 1.00 ms and 6.00 ms.');
   assert.equal(
@@ -88,6 +94,14 @@ test('labels neither overlap nor overflow, for arbitrary data', () => {
 describe('dots that would overlap', () => {
   test('are spread out, others are not', () =>
     assert.deepEqual(spreadOut([0, 10, 10, 10, 20]), [0, -8, 0, 8, 0]));
+
+  test('are spread out in linear time: a file may have any number of values', () => {
+    const { user } = process.cpuUsage();
+    const offsets = spreadOut(Array.from({ length: 50_000 }, (_, i) => i % 300));
+    const ms = (process.cpuUsage().user - user) / 1000;
+    assert.ok(ms < 1000, `${ms} ms; quadratic time takes 10 s`);
+    assert.deepEqual([offsets[0], offsets.at(-1)], [-8, 8]);
+  });
 
   test('stay in their row, at distinct places', () => {
     fc.assert(
