@@ -90,7 +90,7 @@ function readCertificates(path, subject, mayBePipe, budget = createBudget()) {
   const certificates = text.match(CERTIFICATE) ?? [];
   budget.certificates -= certificates.length;
   budget.characters -= text.length;
-  if (Math.min(...Object.values(budget)) < 0) {
+  if (budget.certificates < 0 || budget.characters < 0) {
     const message = `The ${subject} ${path} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
     const remedy =
       'Use only the certificates that the target needs; the limit applies to all files of a directory.';
