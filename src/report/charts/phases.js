@@ -1,5 +1,5 @@
 /** Where the time went: a row for each operation, the mean time of each phase of its requests as a segment. */
-import { total } from '../../common/sums.js';
+import { maxOf, total } from '../../common/sums.js';
 import { formatLatency } from '../../common/units.js';
 import { escapeHtml } from '../html/escape.js';
 import { valueAxis } from './axes.js';
@@ -63,7 +63,7 @@ export function phases(rows, setting) {
       ...setting,
       sizes: setting.sizes.map((size) => ({ ...size, height: ROW_HEIGHT * rows.length })),
       summary,
-      xAxis: valueAxis('ms', 'mean', [Math.max(...rows.map(sumOf))]),
+      xAxis: valueAxis('ms', 'mean', [maxOf(rows.map(sumOf))]),
       yAxis: {
         title: '',
         at: rowAt,
