@@ -205,10 +205,7 @@ const NEVER_CRITICAL = new Map([
   ['2.5.29.24', (value) => value.readGeneralizedTime()], // invalidityDate
 ]);
 
-/**
- * The others of section 4.2.1, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1).
- * @type {ReadonlyMap<string, Read>}
- */
+/** Others of section 4.2.1, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). @type {ReadonlyMap<string, Read>} */
 const UNDERSTOOD = new Map([
   [OID.keyUsage, readKeyUsage],
   [OID.subjectAltName, readNames],
@@ -266,10 +263,7 @@ export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>
 /** @param {DerReader} validity */
 const readValidity = (validity) => ({ notBefore: validity.readTime(), notAfter: validity.readTime() });
 
-/**
- * Checks the form of RSA and EC keys, about which OpenSSL is lax. @param {Uint8Array} spki SubjectPublicKeyInfo
- * @returns {Buffer} contents of its BIT STRING @throws {DerError}
- */
+/** Checks RSA and EC keys, about which OpenSSL is lax. @param {Uint8Array} spki @returns {Buffer} contents of its BIT STRING @throws {DerError} */
 export const publicKeyBits = (spki) =>
   new DerReader(spki).inside(TAG.sequence, (fields) => {
     const { oid, parameters } = readAlgorithm(fields);
