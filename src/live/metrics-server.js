@@ -6,7 +6,7 @@ import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
-/** @import { IncomingMessage } from 'node:http' */
+/** @import { IncomingMessage, RequestListener } from 'node:http' */
 
 /** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
@@ -52,7 +52,8 @@ export async function createMetricsServer(where) {
     unrendered = null;
     return rendered;
   };
-  const server = createServer(LIMITS, (request, response) => {
+  /** @type {RequestListener} */
+  const listener = (request, response) => {
     const onEnd = () => {
       const { status, text, type = TEXT, headers } = respond(request, where.host, exposition);
       response.writeHead(status, {
@@ -63,7 +64,9 @@ export async function createMetricsServer(where) {
     };
     // Closing before the whole request is read would reset the connection, and with it the response.
     request.on('end', onEnd).resume();
-  });
+  };
+  const server = createServer(LIMITS, listener);
+  server.on('checkExpectation', listener); // Node's own response does not close the connection
   server.maxConnections = MAX_CONNECTIONS;
   // A client could pipeline thousands of requests, which would delay the live view. Node itself does not close then.
   server.maxRequestsPerSocket = 1;

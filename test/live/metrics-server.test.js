@@ -200,6 +200,19 @@ describe('limits', HANGS, () => {
     }
   });
 
+  test('a request with an unknown expectation closes its connection, too', async (t) => {
+    const server = await start(t);
+    server.update(result(10));
+    const expecting = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nExpect: more\r\n\r\n';
+    const socket = await connection(t, server, expecting.repeat(10));
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    await once(socket, 'close');
+    assert.equal(text.split('HTTP/1.1 ').length, 2);
+  });
+
   test('no more than 32 connections', async (t) => {
     const server = await start(t);
     const open = [];
