@@ -31,7 +31,7 @@ const SLOW_CALL_MS = 3000;
 
 const INTERRUPTED = 'Interrupted: ending after the current call. Press Ctrl-C again to end at once.';
 
-const targetOptions = optionsOf('Target', ['dev', 'mount']);
+const targetOptions = optionsOf('Target', ['dev', 'tls', 'mount', 'client-certs']);
 
 const vaultOptions = {
   ...targetOptions,

@@ -173,8 +173,7 @@ function buildStages(cells, stages, facts, load) {
 }
 
 /**
- * The cells of a stage (last successes count from its start, seconds from the start of the run), its facts, and the
- * window of its rates.
+ * The cells of a stage (last successes count from its start, seconds from the start of the run), and its facts.
  * @param {CellTally[]} cells of all stages @param {number} index of the stage
  * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {{facts: RunFacts, load: LoadPlan}} run
  */

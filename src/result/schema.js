@@ -1,5 +1,6 @@
 /** The Result, source of every report. Unknown keys are allowed, so that older readers accept newer files. */
 import { z } from 'zod';
+import { total } from '../common/sums.js';
 import { PHASES } from '../engine/recording/tally.js';
 import {
   amount,
@@ -28,7 +29,17 @@ const ShardPart = z
   .refine(({ index, of }) => index < of, { error: 'there is no such part: parts are numbered from 0' })
   .meta({ id: 'ShardPart' });
 
-const PartTimes = z.object({ count: z.array(count), sumMs: z.array(z.number()) });
+const MAX_PARTS = 100_000;
+const PartTimes = z
+  .object({ count: z.array(count).max(MAX_PARTS), sumMs: z.array(amount).max(MAX_PARTS) })
+  .refine((times) => times.count.length === times.sumMs.length, {
+    error: 'there is not one sum for each count',
+  });
+const SuccessTimes = z
+  .object(each(['due', 'done'], PartTimes))
+  .refine(({ due, done }) => total(due.count) === total(done.count), {
+    error: 'not as many were done as were due',
+  });
 
 /** Times are milliseconds from the start of the measured phase. */
 const MergeOperation = z.object({
@@ -36,7 +47,7 @@ const MergeOperation = z.object({
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
   /** When successes were due, and when done, in equal parts of the measured phase; absent in older files. */
-  successTimes: z.object(each(['due', 'done'], PartTimes)).optional(),
+  successTimes: SuccessTimes.optional(),
   /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */

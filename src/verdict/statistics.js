@@ -136,7 +136,7 @@ export function meanAndVariance(values) {
  * Weighted least squares; y has the variance s²/weight.
  * @param {readonly {x: number, y: number, weight: number}[]} points
  * @returns {{slope: {low: number, high: number}, at: (x: number) => number}} bounds of the slope, infinite with fewer
- *   than three different x, and the line
+ *   than three points or if all x are equal, and the line
  */
 export function lineThrough(points) {
   const sum = (/** @type {(point: typeof points[number]) => number} */ of) =>

@@ -176,27 +176,6 @@ describe('a removal that the target does not confirm', { concurrency: 2 }, () =>
   });
 });
 
-test('responses that take longer to check than to send: the second Ctrl-C reports the rest as unchecked', async (t) => {
-  const body = `{"data":{"x":[${'[],'.repeat(340_000)}[]]}}`;
-  const [enough, issued] = [deferred(), { count: 0 }];
-  const url = await serve(t, (from, to) => {
-    if (!from.url?.includes('/issue/')) return forward(from, to);
-    if (++issued.count === 300) enough.resolve();
-    to.setHeader('content-type', 'application/json').end(body);
-  });
-  const load = ['--rate', '60/s', ...LONG, '--format', 'json'];
-  const cli = startCli(['issue', ...EC, '--url', url, ...load], { env: environmentOf(server) });
-  await enough.promise;
-  cli.kill('SIGINT');
-  await cli.shows(/Interrupted: waiting/);
-  cli.kill('SIGINT');
-  const { code, stdout, stderr } = await cli.ended;
-  assert.equal(code, 130, stderr);
-  const { outcomes, totals } = rightResult(stdout);
-  assert.ok(outcomes.no_certificate > 0 && outcomes.unchecked > 0, JSON.stringify(outcomes));
-  assert.ok(totals.sent >= 295, `${totals.sent} sent`);
-});
-
 describe('before the first request', () => {
   test('while it creates a mount, which it may leave behind', async (t) => {
     const mounting = deferred();

@@ -84,7 +84,7 @@ describe('the resumed share is what openssl s_server counts:', () => {
         assert.deepEqual({ accepts: count + 1, resumed }, counted);
         assert.equal(resumed, resumption === 'on' ? REQUESTS - CONCURRENCY : 0);
         assert.equal(latencyMs.tls?.count, REQUESTS);
-        assert.ok(Number(rates.handshakesPerSecond) >= REQUESTS / durationSeconds);
+        assert.ok(Number(rates.handshakesPerSecond) >= (REQUESTS / durationSeconds) * (1 - 1e-9));
       });
     }
   }

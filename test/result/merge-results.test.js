@@ -432,3 +432,21 @@ test("the merged result has the target's product from any part that knows it, an
   assert.deepEqual(sum.verification.notes, [said]);
   assert.deepEqual(mergeResults([A, B]).verification.notes, []);
 });
+
+test('a part whose times of successes do not add up is refused', () => {
+  for (const [due, done] of [
+    [
+      { count: [], sumMs: [] },
+      { count: [1], sumMs: [5] },
+    ],
+    [
+      { count: [1], sumMs: [] },
+      { count: [1], sumMs: [5] },
+    ],
+  ]) {
+    const part = structuredClone(A);
+    for (const operation of Object.values(part.merge?.operations ?? {}))
+      operation.successTimes = { due, done };
+    assert.throws(() => validateResult(part), { code: 'bad_result' });
+  }
+});

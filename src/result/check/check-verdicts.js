@@ -122,7 +122,8 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
     series: timesOf(good.map(([, details]) => details)),
     checked: timesOf(checked.map(([, details]) => details)),
   };
-  if (totals.errors > 0 || (operation !== undefined && operations.size > 1)) return [view];
+  const isScheduled = load.model === 'open' && load.arrivals === 'constant';
+  if (!isScheduled || totals.errors > 0 || (operation !== undefined && operations.size > 1)) return [view];
   const isConstant = load.stageCount === undefined && load.rampUpMs <= load.warmupMs;
   const level = 'level' in part ? part.level.most : isConstant ? Number(load.ratePerSecond) : 0;
   // One arrival more or less changes the rate; a backlog lowers it.

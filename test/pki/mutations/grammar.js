@@ -136,6 +136,12 @@ export const bitString = field(
 );
 
 /** @type {Field} */
+export const namedBits = field(({ content: [unused = 8, ...octets] }) => {
+  demand(unused < 8 && (octets.length > 0 || unused === 0), 'number of unused bits');
+  demand(((octets.at(-1) ?? 0) & (2 ** unused - 1)) === 0, 'unused bits are set');
+}, 0x03);
+
+/** @type {Field} */
 export const oid = field(({ content }) => {
   demand(content.length > 0 && content[content.length - 1] < 0x80, 'OBJECT IDENTIFIER cut off');
   demand(content.length <= 128, 'OBJECT IDENTIFIER too long');
@@ -205,7 +211,9 @@ function sound({ tag, content, children }) {
   demand(tag !== 0, 'tag of no type');
   const constructed = [0x08, 0x0b, 0x10, 0x11, 0x1d].includes(tag & 0x1f);
   demand(constructed === ((tag & 0x20) !== 0), 'constructed or primitive against its type');
-  const type = [boolean, integer(), oid, utcTime, generalizedTime].find(({ tags }) => tags.includes(tag));
+  const type = [boolean, integer(), namedBits, oid, utcTime, generalizedTime].find(({ tags }) =>
+    tags.includes(tag),
+  );
   type?.type({ tag, content, children });
   if (tag === 0x0a) integer().type({ tag, content, children });
   demand(TEXTS[tag]?.(content) !== false, 'not text of its type');

@@ -15,6 +15,7 @@ import {
   implicitSequence,
   integer,
   listOf,
+  namedBits,
   octetString,
   oid,
   optional,
@@ -107,11 +108,6 @@ const fieldsOfAny = fieldWith(0x30, (element) => {
   demand(element.children.length > 0, 'list without elements');
   any.type(element);
 });
-const namedBits = fieldWith(0x03, ({ content: [unused = 8, ...octets] }) => {
-  demand(unused < 8 && (octets.length > 0 || unused === 0), 'number of unused bits');
-  demand(((octets.at(-1) ?? 0) & (2 ** unused - 1)) === 0, 'unused bits are set');
-});
-
 const natural = integer((value) => demand(value[0] < 0x80, 'negative number'));
 const reason = (/** @type {Buffer} */ value) =>
   demand(value.length === 1 && value[0] <= 10 && ![7, 8].includes(value[0]), 'no reason of a complete CRL');
