@@ -138,7 +138,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
-    await checkLocalAddresses(plan.load.localAddresses);
+    await checkLocalAddresses(plan.load.localAddresses, hostOf(target.url));
     const mix = await loadMix(resolved);
     const tls = loadTls(target.tls);
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
@@ -167,6 +167,9 @@ export async function prepareRun(plan, options = {}) {
   }
 }
 
+/** @param {string} url */
+const hostOf = (url) => new URL(url).hostname.replace(/^\[|\]$/g, '');
+
 /** @param {Plan['load']} load @param {string} origin of the target @returns {string | null} a warning; of a closed loop, none */
 function portShortageOf(load, origin) {
   const { ratePerSecond, requestsPerConnection, requests, durationMs, warmupMs, shard } = load;
@@ -175,7 +178,7 @@ function portShortageOf(load, origin) {
   return describePortShortage({
     perSecond: ratePerSecond / (shard?.of ?? 1) / requestsPerConnection,
     seconds: Math.min(most, (durationMs ?? Number.POSITIVE_INFINITY) / 1000) + warmupMs / 1000,
-    host: new URL(origin).hostname.replace(/^\[|\]$/g, ''),
+    host: hostOf(origin),
     addresses: load.localAddresses,
   });
 }

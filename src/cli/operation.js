@@ -60,7 +60,7 @@ async function execute(operation, given, line) {
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const specs = Object.entries({ ...operation.options, ...commonOptions });
   const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
-  refuseOverwrite(settings.out, [...files.map(String), ...otherFiles([plan], settings)]);
+  refuseOverwrite(settings.out, [...files.map(String), ...(await otherFiles([plan], settings))]);
   const context = { token: environment.token, settings, interrupt: onInterrupt(process) };
   try {
     if (settings.search) {
@@ -111,9 +111,10 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   };
 }
 
-/** @param {readonly Pick<Plan, 'target'>[]} plans @param {Pick<RunSettings, 'summary'>} settings @returns {string[]} files that variables may name */
-export function otherFiles(plans, { summary }) {
-  const tls = plans.flatMap(({ target: { tls } }) => [tls.caCert, tls.clientCert, tls.clientKey]);
+/** @param {readonly Pick<Plan, 'target'>[]} plans @param {Pick<RunSettings, 'summary'>} settings @returns {Promise<string[]>} files that variables may name */
+export async function otherFiles(plans, { summary }) {
+  const { listFiles } = await import('../http/tls.js');
+  const tls = plans.flatMap(({ target }) => listFiles(target.tls));
   return [...new Set([...tls, summary])].filter((path) => path !== null);
 }
 

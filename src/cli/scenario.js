@@ -63,9 +63,10 @@ export const command = {
     const steps = await stepsOf(scenario, planned, { ...settings, ...allowed });
     const { paths, act } = await prepare(scenario, steps, settings);
     const plans = steps.map(({ plan }) => plan);
-    refuseOverwrite(paths, [file, ...scenario.files, ...otherFiles(plans, settings)]);
+    const inputs = [file, ...(await otherFiles(plans, settings))];
+    refuseOverwrite(paths, [...scenario.files, ...inputs]);
     const kept = plans.flatMap(({ mix }) => (mix ?? []).flatMap(({ options }) => options.keep ?? []));
-    refuseOverwrite(new Set(kept), [file, ...otherFiles(plans, settings)], '--keep');
+    refuseOverwrite(new Set(kept), inputs, '--keep');
     if (dryRun) {
       process.stdout.write(visibleLines(await describeSteps(scenario, steps, settings)));
       return EXIT.ok;

@@ -71,7 +71,7 @@ export function* readChunks(path, name, { maxMiB = Infinity, mayBePipe = true } 
       if (count <= 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       read += Math.max(count, 0);
       used += Math.max(count, 0);
-      // In total.
+      // Over all pauses, not since the last byte.
       if (count <= 0) waitedMs += PAUSE_MS;
       if (read > maxMiB * 2 ** 20)
         throw usageError('file_too_large', `${name} is larger than ${maxMiB} MiB.`, 'Use a smaller file.');

@@ -28,8 +28,10 @@ const LATE_MS = 20;
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNRECORDED = 16_384;
-/** Time to check further responses after the last one, and after the second signal; the recorder only counts the rest. */
-const [CHECK_AT_END_MS, CHECK_MS] = [10_000, 2000];
+/** For so long after the last response the recorder checks further ones, and counts the rest. */
+const CHECK_AT_END_MS = 10_000;
+/** Likewise, after the second signal. */
+const CHECK_MS = 2000;
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals

@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
-import { tlsOf } from '../http/tls.js';
+import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
 import { choosePacing } from './pacing/alarm.js';
@@ -114,10 +114,11 @@ export async function createShard(input, mix, onSecond) {
   const handshakes = /** @type {Handshakes} */ ({});
   const { requestsPerConnection: maxRequests, resumesTls: resumes } = load;
   const dialling = { origin: fixture.origin, maxRequests, resumes, handshakes };
+  const variants = tlsInRotation(tls);
   const connections = Array.from({ length: share(load.concurrency, shard, shards) }, (_, i) => {
     const index = shard + i * shards;
     const localAddress = load.localAddresses[index % load.localAddresses.length];
-    return createConnection({ ...dialling, tls: tlsOf(tls, index), localAddress });
+    return createConnection({ ...dialling, tls: variants[index % variants.length], localAddress });
   });
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);

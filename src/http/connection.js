@@ -14,7 +14,7 @@ import { connectOptions } from './tls.js';
 /** @import { Connection, Exchange } from './exchange.js' */
 /** @import { Tls } from './tls.js' */
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
-/** @import { DetailedPeerCertificate, TLSSocket } from 'node:tls' */
+/** @import { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls' */
 
 /**
  * Completed TLS handshakes by version, cipher suite and HTTP version: `TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1`
@@ -235,8 +235,7 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
   };
   // SNI carries names, never addresses: RFC 6066, 3.
   const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
-  // tls.connect would read the certificates anew for each connection.
-  const secureContext = isTls ? createSecureContext(secure) : undefined;
+  const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();
   /** Of the last handshake, to resume it. @type {Buffer | undefined} */
   let session;
@@ -261,6 +260,17 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
         return socket.connect(address);
       });
     });
+}
+
+const NO_TLS = Object.freeze({});
+/** tls.connect would read the certificates anew for each connection. @type {WeakMap<object, SecureContext>} by its TLS settings */
+const contexts = new WeakMap();
+
+/** @param {object} tls the same object for the same settings @param {ReturnType<typeof connectOptions>} options */
+function contextOf(tls, options) {
+  const context = contexts.get(tls) ?? createSecureContext(options);
+  contexts.set(tls, context);
+  return context;
 }
 
 /**

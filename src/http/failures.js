@@ -102,7 +102,7 @@ const TABLE = {
     on: 'EADDRNOTAVAIL EADDRINUSE',
     text: 'received no request: this machine has no free local port or address',
     remedy:
-      'Lower --concurrency or --rate, keep connections open (--connections keep), or use several --local-address.',
+      'Lower --concurrency or --rate, send more requests over each connection (--requests-per-connection), or use several --local-address.',
   },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',

@@ -1,7 +1,7 @@
 /** Local addresses and ports of new connections: a port stays occupied for a while after its connection is closed. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, isIP } from 'node:net';
 import { quote, usageError } from '../common/errors.js';
 import { isLoopback } from '../common/listen.js';
 import { formatCount } from '../common/units.js';
@@ -43,13 +43,20 @@ export function describePortShortage({ perSecond, seconds, host, addresses }, re
     : ` Or give ${Math.ceil(needed / ports)} addresses of this machine with --local-address.`;
   return [
     `Local ports may run out: the run may need ${formatCount(needed)} at a time, but ${from} ${formatCount(ports * count)} (net.ipv4.ip_local_port_range), and a closed connection can occupy one for ${heldSeconds} s (TIME_WAIT).`,
-    `Open at most ${most} connections/s: lower --rate or raise --requests-per-connection.${more}`,
+    `Open at most ${most} connections/s: lower --rate, or send more requests over each (--requests-per-connection).${more}`,
   ].join(' ');
 }
 
-/** @param {readonly string[]} addresses @throws {PkiLoadError} if this machine does not have one of them */
-export async function checkLocalAddresses(addresses) {
+/**
+ * @param {readonly string[]} addresses @param {string} target its host
+ * @throws {PkiLoadError} if this machine does not have one of them, or cannot connect from it to the target
+ */
+export async function checkLocalAddresses(addresses, target) {
   for (const host of addresses) {
+    if (isIP(target) !== 0 && isIP(target) !== isIP(host)) {
+      const message = `--local-address ${quote(host)} is IPv${isIP(host)}, but the target ${quote(target)} is IPv${isIP(target)}.`;
+      throw usageError('local_address_unusable', message, `Use an IPv${isIP(target)} address.`);
+    }
     const server = createServer();
     try {
       await once(server.listen({ host, port: 0 }), 'listening');

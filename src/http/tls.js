@@ -12,7 +12,7 @@ import { readBytes, readError } from '../common/read-file.js';
  *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files;
  *   `clientCerts`: one of NAME.pem, .crt or .cer and NAME.key
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
- *   clients?: {cert: string, key: string}[]}} Tls
+ *   clients?: {cert?: string, key?: string}[]}} Tls
  *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
  */
 
@@ -32,16 +32,13 @@ export function loadTls({
   const ca = caPath ? [...own, ...readFolder(caPath)] : own;
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
-  if (clientCerts) tls.clients = readClientPairs(clientCerts);
+  if (clientCerts) tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair));
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
   return tls;
 }
 
-/** @param {Tls} tls @param {number} connection from 0 @returns {Tls} with its client certificate */
-export const tlsOf = ({ clients, ...tls }, connection) => ({
-  ...tls,
-  ...clients?.[connection % clients.length],
-});
+/** @param {Tls} tls @returns {Tls[]} for the connections to use in rotation: one for each client certificate */
+export const tlsInRotation = ({ clients = [{}], ...tls }) => clients.map((client) => ({ ...tls, ...client }));
 
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
 export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
@@ -106,6 +103,7 @@ function readCertificates(path, subject, mayBePipe, budget = createBudget()) {
   throw usageError('not_a_certificate', `The ${subject} ${path} contains no PEM certificate.`, remedy);
 }
 
+const CA_DIRECTORY = 'CA directory (--ca-path, VAULT_CAPATH)';
 const CERTIFICATE_FILE = /\.(pem|crt|cer)$/i;
 
 /** @param {string} path of a folder @param {string} subject @returns {string[]} paths of its certificates */
@@ -117,22 +115,36 @@ function listCertificates(path, subject) {
     throw readError(`The ${subject} ${path}`, error);
   }
   if (names.length === 0)
-    throw usageError('folder_empty', `The ${subject} ${path} contains no .pem, .crt or .cer file.`);
+    throw usageError(
+      'folder_empty',
+      `The ${subject} ${path} contains no .pem, .crt or .cer file.`,
+      'Check the path, and the names of its files.',
+    );
   return names.sort().map((name) => join(path, name));
 }
 
 /** @param {string} path @returns {string[]} */
 function readFolder(path) {
   const budget = createBudget();
-  const files = listCertificates(path, 'CA directory (--ca-path, VAULT_CAPATH)');
+  const files = listCertificates(path, CA_DIRECTORY);
   return files.flatMap((file) => readCertificates(file, 'CA file', false, budget));
 }
 
-/** @param {string} path */
-const readClientPairs = (path) =>
-  listCertificates(path, 'directory of client certificates (--client-certs)').map((file) =>
-    readClientPair(file, file.replace(CERTIFICATE_FILE, '.key')),
-  );
+/** @param {string} path @returns {[certificate: string, key: string][]} paths */
+const listClientPairs = (path) =>
+  listCertificates(path, 'directory of client certificates (--client-certs)').map((file) => [
+    file,
+    file.replace(CERTIFICATE_FILE, '.key'),
+  ]);
+
+/** @param {TlsFiles} files @returns {string[]} paths of all of them, also of those in directories */
+export function listFiles({ caCert, caPath, clientCert, clientKey, clientCerts }) {
+  return [
+    ...[caCert, clientCert, clientKey].filter((path) => path != null),
+    ...(caPath ? listCertificates(caPath, CA_DIRECTORY) : []),
+    ...(clientCerts ? listClientPairs(clientCerts).flat() : []),
+  ];
+}
 
 /** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
 const readText = (path, subject, mayBePipe) =>

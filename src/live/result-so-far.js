@@ -12,9 +12,10 @@ import {
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { shareOf } from '../plan/shard-part.js';
 import { stagesOf, stageTimesOf } from '../plan/stages.js';
-import { buildBlock, growthOf } from '../result/build.js';
+import { buildBlock } from '../result/build.js';
 import { buildResult, unitsAndMeaningsOf } from '../result/conclude.js';
 import { mergeBlockOf } from '../result/parts/merge-block.js';
+import { growthOf } from '../result/rates.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
@@ -145,7 +146,7 @@ const outcomesOf = (operations) => operations.flatMap(({ outcomes }) => Object.v
 /**
  * In an open loop some requests are always in flight, so the rate so far covers only the time whose requests
  * are settled. By Little's law, rate x mean response time are in flight; up to twice that plus two counts as
- * normal. More is a backlog, as are growing response times (see keptUp), and then all time counts.
+ * normal. More is a backlog, as is a growing delay (see paceOf), and then all time counts.
  * @param {LoadPlan} load @param {Schedule} schedule
  */
 function createSettledUntil(load, schedule) {

@@ -30,7 +30,7 @@ export const crl = {
     ...REFUSAL_OUTCOMES,
     crl: 'a current CRL of the issuer, with a valid signature',
     not_crl: 'HTTP 2xx, but the body is not a CRL in DER',
-    other_issuer: 'a CRL of another issuer',
+    other_issuer: 'a CRL of another issuer, or of another of its keys (authorityKeyIdentifier)',
     ...SIGNATURE_FAILURES,
     issuer_key_usage: "the key usage of the issuer's certificate does not allow CRLs (cRLSign)",
     delta_crl: 'a delta CRL, which lists only changes (RFC 5280, 5.2.4)',

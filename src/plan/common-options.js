@@ -35,7 +35,7 @@ export const commonOptions = {
     'client-key': option('file', 'PEM key of the client certificate', { defaultText: 'VAULT_CLIENT_KEY' }),
     'client-certs': option(
       'file',
-      'Directory of NAME.pem and NAME.key; the connections of the load take turns',
+      'Directory of NAME.pem and NAME.key, used in rotation by the connections of the load',
       {
         placeholder: 'DIR',
       },
@@ -66,7 +66,7 @@ export const commonOptions = {
       choices: ['off', 'on'],
       default: 'off',
     }),
-    'local-address': option('text', 'Address of this machine to connect from; with several, in turn', {
+    'local-address': option('text', 'Address of this machine to connect from; repeat it to rotate', {
       placeholder: 'ADDRESS',
       repeatable: true,
       check: checkAddress,

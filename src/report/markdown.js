@@ -106,12 +106,8 @@ export function code(text) {
   const plain = sanitizeText(text);
   if (plain.trim() === '') return '';
   const fences = plain.match(/`+/g) ?? [];
-  const fence = '`'.repeat(
-    maxOf(
-      fences.map((one) => one.length),
-      0,
-    ) + 1,
-  );
+  const lengths = fences.map(({ length }) => length);
+  const fence = '`'.repeat(maxOf(lengths, 0) + 1);
   const space = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';
   return `${fence}${space}${plain}${space}${fence}`;
 }

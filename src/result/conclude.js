@@ -12,9 +12,10 @@ import { shardOfThread } from '../plan/shard-part.js';
 import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
 import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
 import { judgeMeasurement } from '../verdict/reasons.js';
-import { buildBlock, buildTimeline, buildView, factsOfEach, measure } from './build.js';
+import { buildBlock, buildTimeline, buildView, measure } from './build.js';
 import { checkResult } from './check/check.js';
 import { mergeBlockOf } from './parts/merge-block.js';
+import { factsOfEach } from './rates.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
@@ -27,7 +28,7 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Schedule } from '../plan/schedule.js' */
 /** @import { StageSpan } from '../plan/stages.js' */
 /** @import { Observed } from '../verdict/observed.js' */
-/** @import { RunFacts } from './build.js' */
+/** @import { RunFacts } from './rates.js' */
 /** @import { RunView } from './requirements/judge.js' */
 /** @import { Measurement, MergeBlock, OperationBlock, Result, StageBlock } from './schema.js' */
 

@@ -1,7 +1,15 @@
 /** The figures of a distribution of times: each entry appears in every latency block, with its error bar. */
-import { decodeHistogram, encodeHistogram, meanOf, valueAtRank, valueAtShare } from '../common/histogram.js';
+import {
+  decodeHistogram,
+  encodeHistogram,
+  meanOf,
+  sumHistograms,
+  valueAtRank,
+  valueAtShare,
+} from '../common/histogram.js';
 import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 
+/** @import { OutcomeTally } from '../engine/recording/tally.js' */
 /** @import { Times, ValueBar } from '../verdict/bars.js' */
 /** @import { Bar, LatencyBlock } from './schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
@@ -80,4 +88,17 @@ export function barsOf(times) {
     return { low, high: Number.isFinite(high) ? high : null, tool };
   });
   return { bars };
+}
+
+/** @param {OutcomeTally[]} outcomes */
+export function timesOf(outcomes) {
+  const sum = (/** @type {keyof OutcomeTally['latency']} */ series) =>
+    sumHistograms(outcomes.map(({ latency }) => latency[series]));
+  const sendLag = sum('sendLag');
+  return {
+    response: { reported: sum('response'), target: sum('ownResponse') },
+    service: { reported: sum('service'), target: sum('ownService') },
+    // All of the send lag is the tool's.
+    sendLag: { reported: sendLag, target: sendLag },
+  };
 }

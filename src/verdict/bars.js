@@ -100,7 +100,7 @@ const MIN_SECONDS = 5;
 /** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
 const BATCHES = 20;
 /** Responses come in clumps because servers pause: at least this many count as one event of a Poisson process. */
-export const MIN_CLUMP = 4;
+const MIN_CLUMP = 4;
 
 /**
  * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number}} Successes
@@ -132,8 +132,9 @@ export function rateBar(sample) {
 
 /** @param {Successes} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
-  const { succeeded, clump = MIN_CLUMP, completedPerSecond } = counts;
+  const { succeeded, completedPerSecond } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
+  const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
     const { low, high } = poissonBounds(succeeded / clump);
     const scale = clump / succeeded;

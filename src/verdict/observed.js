@@ -107,7 +107,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ...watched,
     ...{
       model: load.model,
-      keepsConnections: (load.requestsPerConnection ?? null) === null,
+      plannedConnects: load.requestsPerConnection ? 1 / load.requestsPerConnection : 0,
       interrupted: facts.interrupted,
       planned,
       neverSent,

@@ -41,8 +41,8 @@ export const REASONS = Object.freeze({
   busy_machine: busyMachine,
   backlog_growing: backlogGrowing,
   still_changing: stillChanging,
-  connection_setup({ dialled, sent, keepsConnections }) {
-    if (!keepsConnections || sent === 0 || dialled / sent < CONNECTED_FIRST) return null;
+  connection_setup({ dialled, sent, plannedConnects }) {
+    if (sent === 0 || dialled / sent < plannedConnects + CONNECTED_FIRST) return null;
     const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
     return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },

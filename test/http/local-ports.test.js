@@ -43,7 +43,15 @@ for (const [what, load, settings, expected] of TABLE) {
 }
 
 test('an address of another machine is refused', async () => {
-  await checkLocalAddresses(['127.0.0.1']);
+  await checkLocalAddresses(['127.0.0.1'], '127.0.0.1');
   const expected = { code: 'local_address_unusable', message: /--local-address "192\.0\.2\.1"/ };
-  await assert.rejects(checkLocalAddresses(['127.0.0.1', '192.0.2.1']), expected);
+  await assert.rejects(checkLocalAddresses(['127.0.0.1', '192.0.2.1'], 'vault.example'), expected);
+});
+
+test('an address of another family than the target is refused', async () => {
+  const expected = {
+    code: 'local_address_unusable',
+    message: /"::1" is IPv6, but the target "127\.0\.0\.1" is IPv4/,
+  };
+  await assert.rejects(checkLocalAddresses(['::1'], '127.0.0.1'), expected);
 });

@@ -6,7 +6,7 @@ import { NO_PHASES } from '../../src/engine/recording/ring.js';
 import { createSeconds } from '../../src/engine/recording/seconds.js';
 import { mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
-import { buildBlock, buildTimeline, buildView, measure, rateWindowMs } from '../../src/result/build.js';
+import { buildBlock, buildTimeline, buildView, measure } from '../../src/result/build.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 import { openLoad, sampleResult } from '../result/sample.js';
 import { manyInSecond, manyOperations } from './many-times.js';
@@ -55,7 +55,6 @@ export function simulate({
     command,
     load: offered,
     durationSeconds: Math.max(facts.endedMs, facts.windowMs) / 1000,
-    windowSeconds: rateWindowMs(operations, facts) / 1000,
     ...block,
     operations: { [command]: { ...block, unit: facts.units[command] } },
     timeline: buildTimeline(operations, rows, dueIn),

@@ -10,7 +10,7 @@ import { sumArrays, total } from '../../common/sums.js';
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {(typeof SERIES)[number]} Series */
-/** @typedef {Histogram | PackedHistogram} Summed only `sumHistograms` reads it */
+/** @typedef {Histogram | PackedHistogram} Summed read it with `sumHistograms` */
 /**
  * @template [H=Summed]
  * @typedef {{success: boolean, count: number, latency: Record<Series, H>}} OutcomeTally

@@ -126,7 +126,8 @@ function latency({ latencyMs, operations }) {
 
 /** @param {Result['operations']} operations */
 function whereTimeWent(operations) {
-  const rows = Object.entries(operations).map(([name, { latencyMs }]) => phasesOf(name, latencyMs));
+  const sent = Object.entries(operations).filter(([, { latencyMs }]) => latencyMs.service.count > 0);
+  const rows = sent.map(([name, { latencyMs }]) => phasesOf(name, latencyMs));
   return chart('phases', 'Where the time went', 'Mean of all requests.', rows);
 }
 

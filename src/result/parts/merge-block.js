@@ -5,7 +5,7 @@ import { SERIES } from '../latency.js';
 
 /** @import { SecondRow } from '../../engine/recording/seconds.js' */
 /** @import { CellTally, OutcomeTally, Tally } from '../../engine/recording/tally.js' */
-/** @import { RunFacts } from '../build.js' */
+/** @import { RunFacts } from '../rates.js' */
 /** @import { MergeBlock, OperationBlock, Result } from '../schema.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 

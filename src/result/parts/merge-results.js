@@ -23,7 +23,7 @@ import { orderParts } from './parts.js';
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
 /** @import { Observed } from '../../verdict/observed.js' */
-/** @import { RunFacts } from '../build.js' */
+/** @import { RunFacts } from '../rates.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { Part } from './parts.js' */
 

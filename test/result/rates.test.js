@@ -4,10 +4,11 @@ import { uniform } from '../../src/common/random.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { emptyTimes, mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
-import { buildBlock, buildView, factsOfEach, measure, rateWindowMs } from '../../src/result/build.js';
+import { buildBlock, buildView, measure } from '../../src/result/build.js';
+import { factsOfEach, paceOf } from '../../src/result/rates.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 
-/** @import { RunFacts } from '../../src/result/build.js' */
+/** @import { RunFacts } from '../../src/result/rates.js' */
 
 /** @typedef {(dueMs: number, index: number) => number} Target when the response to a request is complete, ms */
 
@@ -216,7 +217,7 @@ const WINDOWS = /** @type {[string, ReturnType<typeof run>, number | 'last'][]} 
 WINDOWS[2][1].cells[0].neverSentDue = 5;
 for (const [sentence, { cells, facts }, expected] of WINDOWS) {
   test(`rate window: ${sentence}`, () => {
-    assert.equal(rateWindowMs(cells, facts), expected === 'last' ? cells[0].lastSuccessMs : expected);
+    assert.equal(paceOf(cells, facts).windowMs, expected === 'last' ? cells[0].lastSuccessMs : expected);
   });
 }
 
