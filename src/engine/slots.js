@@ -46,18 +46,6 @@ function createSlot(connection) {
  */
 const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.isNaN(sent) ? handed : sent);
 
-/** @param {Slot} slot @param {number} done @returns the parts of the time from its start to `done`, ms; 0: none */
-function phasesOf({ connectedFirst, handed, connected, sent, firstBytes }, done) {
-  const isTls = !Number.isNaN(connected);
-  const isWhole = Number.isNaN(firstBytes);
-  return {
-    connect: connectedFirst ? (isTls ? connected : sent) - handed : 0,
-    tls: connectedFirst && isTls ? sent - connected : 0,
-    firstByte: (isWhole ? done : firstBytes) - sent,
-    transfer: isWhole ? 0 : done - firstBytes,
-  };
-}
-
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
@@ -127,6 +115,9 @@ export function createSlots({
     // A response cannot arrive before its request is sent.
     const late = Math.min(readLate, done - startMs);
     const servedMs = done - late - startMs;
+    const { connectedFirst, handed, connected, sent, firstBytes } = slot;
+    const isTls = !Number.isNaN(connected);
+    const isWhole = Number.isNaN(firstBytes);
     slot.wouldBeFree = dueToStart + servedMs + backoffMs;
     served.count++;
     served.ms += servedMs;
@@ -136,7 +127,10 @@ export function createSlots({
       intended,
       sent: startMs,
       done,
-      ...phasesOf(slot, done),
+      connect: connectedFirst ? (isTls ? connected : sent) - handed : 0,
+      tls: connectedFirst && isTls ? sent - connected : 0,
+      firstByte: (isWhole ? done : firstBytes) - sent,
+      transfer: isWhole ? 0 : done - firstBytes,
       sendLateMs: startMs - couldStart,
       carriedMs: couldStart - dueToStart,
       readLateMs: late,

@@ -91,16 +91,19 @@ export function emptyTimes() {
 
 /**
  * @param {ReturnType<typeof emptyTimes>} times @param {{startMs: number, endMs: number}} span of the stage
- * @param {{due: number, done: number}} success ms from the start of the measured phase
+ * @param {{due: number, done: number}} success both ms from the start of the measured phase
  */
-export function addTimes(times, { startMs, endMs }, success) {
-  for (const key of /** @type {const} */ (['due', 'done'])) {
-    const { count, sumMs } = times[key];
-    const part = Math.floor(((success[key] - startMs) / (endMs - startMs)) * PARTS);
-    const nearest = Math.max(0, Math.min(part, count.length - 1));
-    count[nearest]++;
-    sumMs[nearest] += success[key];
-  }
+export function addTimes(times, span, { due, done }) {
+  addTime(times.due, span, due);
+  addTime(times.done, span, done);
+}
+
+/** @param {{count: number[], sumMs: number[]}} parts @param {{startMs: number, endMs: number}} span @param {number} ms */
+function addTime({ count, sumMs }, { startMs, endMs }, ms) {
+  const part = Math.floor(((ms - startMs) / (endMs - startMs)) * PARTS);
+  const nearest = Math.max(0, Math.min(part, count.length - 1));
+  count[nearest]++;
+  sumMs[nearest] += ms;
 }
 
 /** @param {string[]} names of the operations @param {number} stages @returns {Tally} empty */
