@@ -80,7 +80,8 @@ export const caChain = {
     not_pem: 'HTTP 2xx, but the body does not consist of certificates in PEM',
     other_issuer: "the first certificate is not the mount's issuer",
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
-    unknown_critical_extension: 'a certificate with an unknown critical extension, or a wrongly critical one',
+    unknown_critical_extension:
+      'a certificate with an unknown critical extension, or one that must not be critical',
     broken_chain: 'a certificate that did not sign any certificate before it',
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,

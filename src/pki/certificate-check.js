@@ -52,7 +52,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   ...SIGNATURE_FAILURES,
   issuing_ca_not_ca: 'The certificate of the issuing CA is not a CA certificate (basicConstraints).',
   issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
-  issuing_ca_unknown_critical_extension: 'The issuing CA has an unknown or wrongly critical extension.',
+  issuing_ca_unknown_critical_extension:
+    'The issuing CA has an unknown critical extension, or one that must not be critical.',
   issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
   issuing_ca_expired: 'The certificate of the issuing CA has expired.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
@@ -62,7 +63,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   wrong_sans: 'The certificate lacks a requested alternative name.',
   extra_sans: 'The certificate has an alternative name that was not requested.',
   ca_certificate: 'The certificate is a CA certificate, which was not requested.',
-  unknown_critical_extension: 'The certificate has an unknown critical extension, or a wrongly critical one.',
+  unknown_critical_extension:
+    'The certificate has an unknown critical extension, or one that must not be critical.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read, or is of an unknown kind.',
   not_yet_valid: 'The certificate is not valid yet.',

@@ -64,7 +64,7 @@ export const OCSP_FAILURES = Object.freeze({
   too_many_certificates: `The response has more than ${MAX_CERTIFICATES} certificates.`,
   ...SIGNATURE_FAILURES,
   responder_unknown_critical_extension:
-    'The responder certificate has an unknown critical extension, or a wrongly critical one.',
+    'The responder certificate has an unknown critical extension, or one that must not be critical.',
   responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
   responder_cert_expired: 'The responder certificate is outside its validity period.',
   not_yet_valid: 'thisUpdate is in the future.',

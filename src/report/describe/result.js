@@ -3,10 +3,10 @@ import { formatCount, formatDuration } from '../../common/units.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { FIGURES } from '../../result/latency.js';
 import { formatPercent } from '../../result/wording.js';
-import { phasesOf } from '../charts/phases.js';
 import { chart, facts, figures, notes, report, section, sentence, table, verdicts } from '../sections.js';
 import { invalidItem, keyFigure, requirementItem, worstVerdict } from './bars.js';
 import { nextSteps } from './next.js';
+import { phasesOf } from './phases.js';
 import {
   countColumns,
   counted,
