@@ -29,14 +29,22 @@ export function createHistogram() {
   return histogram;
 }
 
-/** @param {Histogram} histogram @param {number} ms not NaN; negative values (clock rounding) count as zero */
+/**
+ * The same buckets for few samples: a histogram's array takes up to 100 KB.
+ * @typedef {Map<number, number>} SparseHistogram counts by index
+ */
+
+/** Its buckets have the same indices whatever its size. */
+const scale = asJsHistogram(createHistogram());
+
+/** @param {Histogram | SparseHistogram} histogram @param {number} ms not NaN; negative values (clock rounding) count as zero */
 export function recordMs(histogram, ms) {
-  const us = Math.round(ms * 1000);
-  if (!(us >= 0)) {
-    if (Number.isNaN(us)) throw new RangeError('a latency is not a number');
-    return histogram.recordValue(0);
-  }
-  histogram.recordValue(Math.min(us, MAX_US));
+  const rounded = Math.round(ms * 1000);
+  if (Number.isNaN(rounded)) throw new RangeError('a latency is not a number');
+  const us = Math.min(Math.max(rounded, 0), MAX_US);
+  if (!(histogram instanceof Map)) return histogram.recordValue(us);
+  const index = scale.countsArrayIndex(us);
+  histogram.set(index, (histogram.get(index) ?? 0) + 1);
 }
 
 /** @param {Histogram} histogram @returns {string} */
@@ -96,8 +104,9 @@ function readCounts(data) {
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
-/** @param {Histogram} histogram @returns {PackedHistogram} */
+/** @param {Histogram | SparseHistogram} histogram @returns {PackedHistogram} */
 export function packHistogram(histogram) {
+  if (histogram instanceof Map) return Uint32Array.from([...histogram].sort(([a], [b]) => a - b).flat());
   /** @type {number[]} */
   const packed = [];
   visitBuckets(histogram, (index, count) => packed.push(index, count));

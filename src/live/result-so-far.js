@@ -7,6 +7,7 @@ import {
   createTally,
   foldStages,
   mergeTallies,
+  packTally,
   withPlanned,
 } from '../engine/recording/tally.js';
 import { createDueCounter, createDuePerSecond, scheduleOf } from '../plan/due.js';
@@ -58,7 +59,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
   /** The last report of each recorder. @type {Map<number, Report>} */
   const reports = new Map();
   const names = mix.members.map(({ name }) => name);
-  const emptyTally = createTally(names, stageTimesOf(load, null).length);
+  const emptyTally = packTally(createTally(names, stageTimesOf(load, null).length));
 
   return {
     /** @param {number} thread @param {Report} report */
@@ -69,8 +70,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     /** @returns {Result} consistent; empty before the first report */
     result() {
       const received = [...reports.values()];
-      const tallies = received.map(({ tally }) => tally);
-      const { cells: recorded, ...lateness } = received.length === 0 ? emptyTally : mergeTallies(tallies);
+      const tallies = received.length === 0 ? [emptyTally] : received.map(({ tally }) => tally);
+      const { cells: recorded, ...lateness } = mergeTallies(tallies);
       const cells = withPlanned(recorded, plannedCells, leftOf(recorded, { planned, plannedCells, mix }));
       const operations = foldStages(cells, stages);
       const atMs = Math.max(0, ...received.map((report) => report.atMs));

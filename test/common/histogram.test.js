@@ -50,6 +50,16 @@ describe('a latency histogram', () => {
     );
   });
 
+  test('a sparse one has the same buckets', () => {
+    fc.assert(
+      fc.property(fc.array(latency, { maxLength: 200 }), (list) => {
+        const sparse = new Map();
+        for (const ms of list) recordMs(sparse, ms);
+        assert.deepEqual(packHistogram(sparse), packHistogram(histogramOf(list)));
+      }),
+    );
+  });
+
   test('returns every rank within 0.1 % of the sorted samples (or within a microsecond)', () => {
     fc.assert(
       fc.property(latencies, (values) => {

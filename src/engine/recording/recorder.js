@@ -8,8 +8,7 @@ import { addTimes, countVerification, createTally, increment, outcomeOf, packTal
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
 /** @import { SecondRow } from './seconds.js' */
-/** @import { CellTally, OutcomeTally } from './tally.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { CellTally, OutcomeTally, Recorded } from './tally.js' */
 
 /** @typedef {ReturnType<typeof packTally>} PackedTally */
 /**
@@ -85,7 +84,7 @@ export function createRecorder(context) {
     return current.isEmpty() ? null : current.row(keepsHistograms || spanLength(current.second) === 1);
   }
 
-  /** Also classifies it: the operation may keep an item. @param {CellTally} cell @param {Sample} sample */
+  /** Also classifies it: the operation may keep an item. @param {CellTally<Recorded>} cell @param {Sample} sample */
   function recordWarmup(cell, sample) {
     if (sample.failure === 'never_sent') return;
     cell.warmup++;
@@ -153,7 +152,7 @@ export function createRecorder(context) {
   };
 }
 
-/** Without a loop, as it runs for each sample. @param {OutcomeTally<Histogram>['latency']} latency @param {Sample} sample */
+/** Without a loop, as it runs for each sample. @param {OutcomeTally<Recorded>['latency']} latency @param {Sample} sample */
 function recordPhases(latency, { connect, tls, firstByte, transfer }) {
   if (connect > 0) recordMs(latency.connect, connect);
   if (tls > 0) recordMs(latency.tls, tls);

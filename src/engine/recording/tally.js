@@ -5,11 +5,12 @@
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
 
-/** @import { PackedHistogram } from '../../common/histogram.js' */
+/** @import { PackedHistogram, SparseHistogram } from '../../common/histogram.js' */
 /** @import { Classification } from '../../operations/index.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {(typeof SERIES)[number]} Series */
+/** @typedef {Histogram | SparseHistogram} Recorded the latter for failures: there may be many kinds, most of them rare */
 /** @typedef {Histogram | PackedHistogram} Summed read it with `sumHistograms` */
 /**
  * @template [H=Summed]
@@ -27,11 +28,11 @@ import { sumArrays, total } from '../../common/sums.js';
  * @typedef {ReturnType<typeof createCell> & PlannedCounts<H>} CellTally
  */
 /**
- * @template [H=Histogram]
+ * @template [H=Recorded]
  * @typedef {object} Tally
  * @property {CellTally<H>[]} cells all of the first stage, then all of the next, etc.
- * @property {H} lag how late the tool itself sent requests
- * @property {H} readLate upper bound of how late the tool read responses
+ * @property {Exclude<H, SparseHistogram>} lag how late the tool itself sent requests
+ * @property {Exclude<H, SparseHistogram>} readLate upper bound of how late the tool read responses
  * @property {{second: number, tenth: number}} displaced expected number of measured requests that the late
  *   tool sent in a later second, or tenth of a second, than planned
  */
@@ -117,11 +118,18 @@ export function createTally(names, stages) {
   };
 }
 
-/** @param {CellTally<Histogram>} cell @param {Classification} classification @returns {OutcomeTally<Histogram>} */
+/** @param {CellTally<Recorded>} cell @param {Classification} classification @returns {OutcomeTally<Recorded>} */
 export function outcomeOf({ outcomes }, { outcome, success }) {
-  outcomes[outcome] ??= { success, count: 0, latency: latencyOf(createHistogram) };
+  outcomes[outcome] ??= {
+    success,
+    count: 0,
+    latency: success ? latencyOf(createHistogram) : latencyOf(newMap),
+  };
   return outcomes[outcome];
 }
+
+/** @returns {SparseHistogram} */
+const newMap = () => new Map();
 
 /** @param {CellTally['verification']} verification @param {Classification} classification */
 export function countVerification(verification, { outcome, verification: result }) {
@@ -146,11 +154,11 @@ function latencyOf(make) {
 
 /** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares objects with `tally` */
 export function packTally({ cells, lag, readLate, displaced }) {
-  const packOutcome = (/** @type {OutcomeTally<Histogram>} */ outcome) => ({
+  const packOutcome = (/** @type {OutcomeTally<Recorded>} */ outcome) => ({
     ...outcome,
     latency: latencyOf((series) => packHistogram(outcome.latency[series])),
   });
-  const packCell = (/** @type {CellTally<Histogram>} */ cell) => {
+  const packCell = (/** @type {CellTally<Recorded>} */ cell) => {
     const outcomes = Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]);
     return { ...cell, outcomes: Object.fromEntries(outcomes) };
   };
