@@ -1,7 +1,7 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
-import { intervalEvent, leadMs, startTicking, waitToConnect } from './engine/interval.js';
+import { createStart, intervalEvent, nsOf, startTicking } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
@@ -13,7 +13,7 @@ import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
 
-/** @import { IntervalEvent } from './engine/interval.js' */
+/** @import { IntervalEvent, Start } from './engine/interval.js' */
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
 /** @import { PrepareContext } from './operations/index.js' */
 /** @import { Mix } from './operations/mix.js' */
@@ -48,6 +48,7 @@ import { createVaultClient } from './vault/client.js';
  * @property {(event: RunEvent) => void} [onEvent]
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
+ * @property {Start} [start] by default, as the plan's `startAt` says
  * @property {Prepared} [prepared] shared by plans that differ only in load; by default, the run makes its own
  */
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
@@ -69,14 +70,15 @@ export async function run(givenPlan, options = {}) {
   let shards = /** @type {Shard[]} */ ([]);
   try {
     const mix = await loadMix(plan);
-    const { threads, startAt } = plan.load;
     const seconds = createSeconds(plan.load);
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
     const input = { plan, fixture, tls, measuredMs: window.windowMs };
-    shards = await createShards(input, mix, seconds.add, live?.ports(threads));
+    shards = await createShards(input, mix, seconds.add, live?.ports(plan.load.threads));
     const shortage = portShortageOf(plan.load, fixture.origin);
     if (shortage !== null) onEvent({ type: 'warning', text: shortage });
-    await waitToConnect(startAt, stop, (text) => onEvent({ type: 'notice', text }));
+    const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
+    const start = options.start ?? createStart(plan.load.startAt, stop, notice);
+    await rejectOnStop(start.connect(), stop);
     throwIfStopped(stop);
     const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.connect())), stop)).flat();
     if (unopened.length > 0) {
@@ -85,8 +87,9 @@ export async function run(givenPlan, options = {}) {
     }
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };
+    const originNs = await rejectOnStop(start.begin(), stop);
     onEvent({ type: 'start', plan, target, planned: window.planned, cells: window.cells ?? null });
-    const context = { windowMs: window.windowMs, shards, seconds };
+    const context = { originNs, windowMs: window.windowMs, shards, seconds };
     const sendResult = await send(plan.load, context, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sendResult.ends)) onEvent(event);
     seconds.closeAll();
@@ -190,17 +193,17 @@ function throwIfStopped(stop) {
 
 /**
  * Sends from time zero to the last response.
- * @param {Pick<Plan['load'], 'warmupMs' | 'startAt'>} load
- * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {shards: Shard[]}} context
+ * @param {Pick<Plan['load'], 'warmupMs'>} load
+ * @param {Pick<Parameters<typeof intervalEvent>[0], 'windowMs' | 'seconds'> & {originNs: bigint, shards: Shard[]}} context
+ *   `originNs`: time zero
  * @param {Required<Pick<RunOptions, 'signal' | 'onEvent'>> & Pick<RunOptions, 'cutOff' | 'live'>} options
  */
-async function send({ warmupMs, startAt }, { windowMs, shards, seconds }, options) {
+async function send({ warmupMs }, { originNs, windowMs, shards, seconds }, options) {
   const { signal: stop, onEvent, cutOff, live } = options;
-  const lead = leadMs(startAt);
-  const originNs = process.hrtime.bigint() + BigInt(Math.round(lead * 1e6));
-  const startedAt = new Date(Date.now() + lead + warmupMs);
-  const startedAtNs = originNs + BigInt(Math.round(warmupMs * 1e6));
+  const startedAtNs = originNs + nsOf(warmupMs);
   const elapsed = () => Number(process.hrtime.bigint() - originNs) / 1e6;
+  const lead = -elapsed();
+  const startedAt = new Date(Date.now() + lead + warmupMs);
   let stoppedMs = Number.POSITIVE_INFINITY;
   let waitingAtStop = /** @type {number | null} */ (null);
   const onStop = () => {

@@ -9,6 +9,12 @@ import { formatDuration } from '../common/units.js';
 
 /** @typedef {ReturnType<typeof intervalEvent>} IntervalEvent emitted once a second */
 
+/**
+ * Decides when a run starts. `connect` resolves when it is time to open connections; `begin`, called when they are open,
+ * resolves to time zero, by `process.hrtime`. A stop ends both waits.
+ * @typedef {{connect: () => Promise<unknown>, begin: () => Promise<bigint>}} Start
+ */
+
 /** Time zero is set this far ahead. */
 const LEAD_MS = 30;
 /** Connections open this early: enough time to open many, too little for a server to close idle ones. */
@@ -60,6 +66,15 @@ export function intervalEvent({ warmupMs, windowMs, shards, seconds, waitingAtSt
     ),
   };
 }
+
+/** Nanoseconds. @param {number} ms */
+export const nsOf = (ms) => BigInt(Math.round(ms * 1e6));
+
+/** @param {string | null} startAt @param {AbortSignal} signal @param {(text: string) => void} onNotice @returns {Start} */
+export const createStart = (startAt, signal, onNotice) => ({
+  connect: () => waitToConnect(startAt, signal, onNotice),
+  begin: async () => process.hrtime.bigint() + nsOf(leadMs(startAt)),
+});
 
 /**
  * Waits until it is time to open connections.

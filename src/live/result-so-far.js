@@ -80,7 +80,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       const rows = seconds.soFar(received.flatMap(({ open }) => open ?? []));
       const { startedAt, startedAtNs } = zero;
       const watched = { ...NOT_WATCHED, ...lateness };
-      const merge = { operations, facts, watched, machine: NO_MACHINE, seconds: rows };
+      const merge = { cells, stages, facts, watched, machine: NO_MACHINE, seconds: rows };
       return buildResult({
         ...{ plan, target, command, operations, cells, stages, facts, seconds: rows, dueIn },
         ...{ startedAt, startedAtNs, unfinished: true, block: buildBlock(operations, facts) },

@@ -56,7 +56,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sendResu
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);
   const merge =
-    load.shard === null ? undefined : mergeBlockOf({ operations, facts, watched, machine, seconds });
+    load.shard === null ? undefined : mergeBlockOf({ cells, stages, facts, watched, machine, seconds });
   const run = { plan, target, command, startedAt, startedAtNs, operations, cells, stages };
   return concludeWith(observe({ load, operations, block, facts, seconds, watched, targetIsLocal }), {
     ...{ ...run, block, facts, seconds, dueIn, merge },

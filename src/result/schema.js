@@ -54,6 +54,8 @@ const MergeOperation = z.object({
   own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
 });
 
+const MergeOperations = z.record(z.string(), MergeOperation);
+
 /** Garbage collections of the sender threads. */
 const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
 
@@ -98,7 +100,9 @@ const MergeWatch = z.object({
 export const MergeBlock = named('MergeBlock', {
   /** Of the measured phase: the time of the last response, and the planned length. */
   ...each(['endedMs', 'windowMs'], amount),
-  operations: z.record(z.string(), MergeOperation),
+  /** Empty in a plan with stages, which have their own. */
+  operations: MergeOperations,
+  stages: z.array(MergeOperations).optional(),
   /** Send lags of requests done in each second, max in milliseconds; null: none. */
   lags: z.array(z.object({ histogram, max: amount }).nullable()),
   watch: MergeWatch,

@@ -97,8 +97,9 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
  *   outcomes: Record<string, number>}} run.block of the result
  * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
  * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {StartGap | null} [run.apart]
+ * @param {{part: string, why: string}[]} [run.missing] parts of the plan without a result
  */
-export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, apart }) {
+export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, ...parts }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
   const sumOf = (/** @type {'response' | 'ownResponse'} */ series) =>
@@ -114,7 +115,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
       sent,
       succeeded,
     },
-    ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, apart },
+    ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, ...parts },
     /** Of all due requests. */
     response: sumOf('response'),
     /** The same, minus the time that the tool's own lateness may have added. */

@@ -32,6 +32,13 @@ export const REASONS = Object.freeze({
     return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
   },
   load_not_offered: notOffered,
+  parts_missing({ missing = [] }) {
+    if (missing.length === 0) return null;
+    const named = missing.slice(0, 3).map(({ part, why }) => `${part} (${why})`);
+    const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
+    const text = `The results of these parts of the plan are missing: ${named.join(', ')}${more}.`;
+    return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
+  },
   parts_apart: ({ apart }) => apart ?? null,
   bookkeeping({ problems = [] }) {
     if (problems.length === 0) return null;

@@ -27,7 +27,8 @@ const SAME = /** @type {const} */ ([
     'rates',
     'latencyMs',
   ],
-  ...['outcomes', 'outcomeDetails', 'verification', 'operations', 'warmup', 'requirements', 'timeline'],
+  ...['outcomes', 'outcomeDetails', 'verification', 'operations', 'stages', 'warmup', 'requirements'],
+  'timeline',
 ]);
 
 /** @param {any} result */
@@ -99,6 +100,35 @@ describe('the merged result', () => {
       { numRuns: 3 },
     );
   });
+
+  /** @type {import('../synthetic-run.js').Synthetic['requirements']} */
+  const scoped = [
+    'p99<10s',
+    ['p50<10s', { operation: 'write' }],
+    ['errors<90%', { operation: 'read', stage: 'high' }],
+  ];
+  const closed = /** @type {const} */ ({ model: 'closed', ratePerSecond: null, requests: 301, seed: 9 });
+  /** @type {[string, Parameters<typeof syntheticRun>[0]][]} */
+  const CELLS = [
+    ['a mix', { load: LOAD, requirements: [scoped[0], scoped[1]] }],
+    ['a mix in stages', { load: STAGED, requirements: scoped, unsent: 30 }],
+    [
+      'a mix in stages with warm-up, drops and random arrivals',
+      {
+        load: { ...STAGED, warmupMs: 700, overflow: 'drop', arrivals: 'poisson' },
+      },
+    ],
+    ['an interrupted mix in stages', { load: STAGED, stoppedMs: 5250 }],
+    ['a mix in a closed loop', { load: closed }],
+  ];
+  for (const [what, given] of CELLS) {
+    test(`of ${what} equals that of one run, cell for cell`, () => {
+      const all = { ...given, weights: { read: 4, write: 1 } };
+      const parts = syntheticParts(all, [1, 2, 1]).map(read);
+      for (const part of parts) assert.deepEqual(checkResult(part, { isFile: true }), []);
+      assertSame(mergeResults(parts, { allowInterrupted: true }), syntheticRun(all));
+    });
+  }
 
   test('of a closed loop equals that of one run, too', () => {
     const load = /** @type {Partial<LoadPlan>} */ ({ model: 'closed', ratePerSecond: null, requests: 301 });
@@ -279,27 +309,44 @@ describe('refuses to merge', () => {
       /^b\.json, part 1 of 3, was written before its run ended/,
     ],
     [
-      () => syntheticParts({ load: STAGED }, [1, 1, 1]).map(read),
-      'not_mergeable',
-      /^a\.json cannot be merged: its plan has stages\. .*one machine/,
-    ],
-    [
       ([a, b, c]) => [a, withPlan(b, staged(b)), c],
       'not_mergeable',
-      /^b\.json cannot .* its plan has stages/,
+      /^b\.json cannot be merged: its stages are not those of its plan/,
     ],
-    [
-      () => syntheticParts({ load: LOAD, weights: { read: 4, write: 1 } }, [1, 1, 1]).map(read),
-      'not_mergeable',
-      /^a\.json cannot be merged: its plan has several operations/,
-    ],
-    [([a, b, c]) => [a, b, withPlan(c, MIX)], 'not_mergeable', /^c\.json .* plan has several operations/],
+    [([a, b, c]) => [a, b, withPlan(c, MIX)], 'different_plans', /^a\.json and c\.json .*: mix \(null and/],
   ];
   for (const [results, code, message] of TABLE) {
     test(`${code}: ${message}`, () => {
       assert.throws(() => mergeResults(results(structuredClone(THREE)), { names }), refusal(code, message));
     });
   }
+
+  test('part_missing, unless it is known to be missing: then the measurement is invalid, and nothing is met', () => {
+    const required = syntheticParts({ load: LOAD, requirements: ['p50<10s', 'p99<1ms'] }, [1, 1, 1]).map(
+      read,
+    );
+    const sum = mergeResults([required[2], required[0]], { missing: [{ index: 1, why: 'it was killed' }] });
+    assert.deepEqual(checkResult(sum, { isFile: true }), []);
+    assert.equal(sum.totals.planned, required[0].totals.planned + required[2].totals.planned);
+    assert.equal(
+      sum.timeline.reduce((all, { due = 0 }) => all + due, 0),
+      sum.totals.planned,
+    );
+    assert.deepEqual(codes(sum.measurement), ['parts_missing']);
+    assert.match(sum.measurement.reasons[0].text, /missing: part 1 of 3 \(it was killed\)\./);
+    assert.deepEqual(
+      sum.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
+      [
+        ['not proven', 'invalid'],
+        ['not met', undefined],
+      ],
+    );
+    const missing = [{ index: 0, why: 'x' }];
+    assert.throws(
+      () => mergeResults([required[2]], { missing }),
+      refusal('part_missing', /1 of 3 parts is missing: 1\./),
+    );
+  });
 
   test('interrupted parts are accepted on request, and the merged result is interrupted', () => {
     const [a, b, c] = THREE;
@@ -347,6 +394,10 @@ describe('a part that cannot be merged:', () => {
   const TABLE = [
     [({ merge, ...part }) => part, NO_BLOCK],
     [(part) => withMerge(part, { watch: {} }), NO_BLOCK],
+    [
+      (part) => withLoad(part, { stages: [{ name: 'x', lines: [{ durationMs: -1, from: 0, to: 1 }] }] }),
+      'its stages are not those of its plan',
+    ],
     [(part) => withMerge(part, { operations: {} }), '"merge" block lacks the operation synthetic'],
     [
       (part) => eachSecond(part, (/** @type {any} */ { histogram, ...row }) => row),

@@ -127,6 +127,12 @@ const TABLE = [
     'valid',
     ['parts_apart'],
   ],
+  [
+    'a part without a result',
+    { missing: [{ part: 'part 1 of 3', why: 'it was killed' }] },
+    'invalid',
+    ['parts_missing'],
+  ],
   ['figures that do not add up', { problems: ['a is not b'] }, 'invalid', ['bookkeeping']],
 
   ['late sending of a tenth of the p99', { lagMs: 11 }, 'valid', []],

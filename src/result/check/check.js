@@ -7,6 +7,7 @@ import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
 import { countErrors, errorRateOf } from '../build.js';
 import { SERIES } from '../latency.js';
+import { stagesOfPart } from '../parts/merge-block.js';
 import {
   checkEqual,
   checkHistogram,
@@ -241,12 +242,13 @@ function* checkCovered(rows) {
 /** @param {readonly (TimelineRow | undefined)[]} rows */
 const countDone = (rows) => total(rows.map((row) => (row?.succeeded ?? 0) + (row?.failed ?? 0)));
 
-/** Compares it with the figures. @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'totals'>} result */
-export function* checkMergeBlock({ merge, timeline, operations, totals: { sent } }) {
+/** Compares it with the figures. @param {Pick<Result, 'merge' | 'timeline' | 'operations' | 'stages' | 'totals'>} result */
+export function* checkMergeBlock({ merge, timeline, operations, stages: ofStages, totals: { sent } }) {
   if (merge === undefined) return;
-  const own = Object.entries(merge.operations);
+  const stages = stagesOfPart({ operations, stages: ofStages }, merge);
+  const all = stages.flatMap(({ own }) => Object.values(own));
   for (const key of COUNTS) {
-    const perSecond = sumArrays([...own.map(([, block]) => block.perSecond[key]), timeline.map(() => 0)]);
+    const perSecond = sumArrays([...all.map(({ perSecond }) => perSecond[key]), timeline.map(() => 0)]);
     const second = perSecond.findIndex((count, at) => count !== (timeline[at]?.[key] ?? 0));
     if (second >= 0)
       yield `merge has ${perSecond[second]} ${key} in second ${second}, but the timeline ${timeline[second]?.[key] ?? 0}`;
@@ -255,22 +257,27 @@ export function* checkMergeBlock({ merge, timeline, operations, totals: { sent }
     const text = merge.watch[key];
     if (text !== undefined) yield* checkHistogram(`merge.watch.${key}`, text, sent);
   }
-  for (const [name, block] of own) {
-    if (!Object.hasOwn(operations, name)) {
-      yield `merge has an operation ${name}, which was not measured`;
-      continue;
-    }
-    const details = new Map(Object.entries(operations[name].outcomeDetails));
-    for (const [outcome, histograms] of Object.entries(block.own ?? {}))
-      for (const series of /** @type {const} */ (['response', 'service'])) {
-        const count = details.get(outcome)?.latencyMs[series].count ?? 0;
-        yield* checkHistogram(`merge.operations.${name}.own.${outcome}.${series}`, histograms[series], count);
-      }
-  }
+  for (const stage of stages) yield* checkOwnTimes(stage);
   // A single part with one thread has no lags.
   for (const [second, lag] of merge.lags.entries()) {
     const done = countDone([timeline[second]]);
     if (lag !== null)
       yield* checkHistogram(`merge.lags.${second}.histogram`, lag.histogram, done, { max: lag.max });
+  }
+}
+
+/** The target's own times in a stage, or in a run without stages. @param {ReturnType<typeof stagesOfPart>[number]} stage */
+function* checkOwnTimes({ path, blocks, own }) {
+  for (const [name, block] of Object.entries(own)) {
+    if (!Object.hasOwn(blocks, name)) {
+      yield `merge has an operation ${name}, which was not measured`;
+      continue;
+    }
+    const details = new Map(Object.entries(blocks[name].outcomeDetails));
+    for (const [outcome, histograms] of Object.entries(block.own ?? {}))
+      for (const series of /** @type {const} */ (['response', 'service'])) {
+        const count = details.get(outcome)?.latencyMs[series].count ?? 0;
+        yield* checkHistogram(`merge.${path}.${name}.own.${outcome}.${series}`, histograms[series], count);
+      }
   }
 }

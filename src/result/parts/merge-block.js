@@ -12,25 +12,44 @@ import { SERIES } from '../latency.js';
 /** @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched */
 
 /**
- * @param {object} part @param {CellTally[]} part.operations
+ * @param {object} part @param {CellTally[]} part.cells all of the first stage, then all of the next
+ * @param {readonly unknown[]} part.stages of the plan; none: it has no stages
  * @param {Pick<RunFacts, 'endedMs' | 'windowMs'>} part.facts @param {Watched} part.watched
  * @param {MergeBlock['watch']['machine']} part.machine
  * @param {Pick<SecondRow, 'lag' | 'lagMax'>[]} part.seconds `lagMax`: more exact than a bucket
  * @returns {MergeBlock}
  */
-export function mergeBlockOf({ operations, facts: { endedMs, windowMs }, watched, machine, seconds }) {
-  const own = operations.map(
-    ({ name, warmup, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
-      name,
-      { warmup, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
-    ],
-  );
+export function mergeBlockOf({ cells, stages, facts: { endedMs, windowMs }, watched, machine, seconds }) {
+  const inStage = (/** @type {number} */ index) => {
+    const own = cells
+      .filter(({ stage }) => stage === index)
+      .map(({ name, warmup, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
+        name,
+        { warmup, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
+      ]);
+    return Object.fromEntries(own);
+  };
   const lags = seconds.map(({ lag, lagMax }) =>
     lag === null ? null : { histogram: lag, max: lagMax ?? decodeHistogram(lag).maxValue / 1000 },
   );
   const [lag, readLate] = [watched.lag, watched.readLate].map(encodeHistogram);
   const watch = { ...watched, lag, readLate, machine };
-  return { endedMs, windowMs, operations: Object.fromEntries(own), lags, watch };
+  const operations =
+    stages.length === 0
+      ? { operations: inStage(0) }
+      : { operations: {}, stages: stages.map((_, i) => inStage(i)) };
+  return { endedMs, windowMs, ...operations, lags, watch };
+}
+
+/**
+ * @param {Pick<Result, 'operations' | 'stages'>} result of a part @param {Pick<MergeBlock, 'operations' | 'stages'>} merge
+ * @returns {{path: string, blocks: Record<string, OperationBlock>, own: MergeBlock['operations']}[]} by stage; one without stages
+ */
+export function stagesOfPart({ operations, stages }, merge) {
+  if (stages === undefined) return [{ path: 'operations', blocks: operations, own: merge.operations }];
+  return stages.map(({ operations: blocks }, i) => {
+    return { path: `stages.${i}`, blocks, own: merge.stages?.[i] ?? {} };
+  });
 }
 
 /** @param {CellTally['outcomes']} outcomes */
@@ -45,18 +64,22 @@ function ownOf(outcomes) {
 }
 
 /** @param {Result} result of a part @param {MergeBlock} merge @returns {Tally<string>} its histograms are text */
-export function tallyOf(result, { operations, watch }) {
-  return {
-    cells: Object.entries(result.operations).map(([name, block]) => ({
+export function tallyOf(result, merge) {
+  const { watch } = merge;
+  const cells = stagesOfPart(result, merge).flatMap(({ blocks, own }, stage) =>
+    Object.entries(blocks).map(([name, { totals, verification, outcomeDetails }]) => ({
       name,
-      stage: 0,
-      outcomes: outcomesOf(block, operations[name].own ?? {}),
-      verification: { ...block.verification, notes: block.verification.notes ?? [] },
-      dropped: block.totals.dropped,
-      neverSentDue: block.totals.neverSentDue,
+      stage,
+      outcomes: outcomesOf(outcomeDetails, own[name].own ?? {}),
+      verification: { ...verification, notes: verification.notes ?? [] },
+      ...{ dropped: totals.dropped, neverSentDue: totals.neverSentDue },
+      ...{ planned: totals.planned, neverSent: totals.neverSent },
       successTimes: emptyTimes(),
-      ...operations[name],
+      ...own[name],
     })),
+  );
+  return {
+    cells,
     lag: watch.lag,
     readLate: watch.readLate ?? zeros(0),
     displaced: watch.displaced ?? { second: 0, tenth: 0 },
@@ -64,11 +87,11 @@ export function tallyOf(result, { operations, watch }) {
 }
 
 /**
- * @param {OperationBlock} block
+ * @param {OperationBlock['outcomeDetails']} outcomeDetails
  * @param {Record<string, {response: string, service: string}>} own by outcome; older versions have none
  * @returns {Record<string, OutcomeTally<string>>} without dropped arrivals, as from a recorder
  */
-function outcomesOf({ outcomeDetails }, own) {
+function outcomesOf(outcomeDetails, own) {
   const recorded = Object.entries(outcomeDetails).filter(([name]) => name !== 'dropped');
   const outcomes = recorded.map(([name, { success, count, latencyMs }]) => {
     const latency = Object.fromEntries(

@@ -4,28 +4,28 @@
  */
 
 import { sanitizeText } from '../../common/sanitize.js';
-import { maxOf, minOf, total } from '../../common/sums.js';
+import { maxOf, minOf, sumArrays, total } from '../../common/sums.js';
 import { formatDuration } from '../../common/units.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
-import { mergeTallies } from '../../engine/recording/tally.js';
+import { foldStages, mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
-import { parseRequirement } from '../../plan/requirements.js';
 import { offeredBetween } from '../../plan/schedule.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
+import { stagesOf } from '../../plan/stages.js';
 import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
 import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
 import { assertConsistent } from '../declared.js';
 import { secondsOf, tallyOf } from './merge-block.js';
-import { orderParts } from './parts.js';
+import { orderParts, requirementAt } from './parts.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { Schedule } from '../../plan/schedule.js' */
 /** @import { Observed } from '../../verdict/observed.js' */
 /** @import { RunFacts } from '../rates.js' */
 /** @import { Result } from '../schema.js' */
-/** @import { Part } from './parts.js' */
+/** @import { MissingPart, Part } from './parts.js' */
 
 /** Parts may start this far apart, as clocks differ: more is a remark, and more than this share of the run makes it invalid. */
 const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
@@ -34,18 +34,20 @@ const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
+ * @param {readonly MissingPart[]} [options.missing] parts without a result, which make the measurement invalid
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
  * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
  */
-export function mergeResults(results, { names = [], allowInterrupted, command, onWarning } = {}) {
+export function mergeResults(results, { names = [], missing = [], ...options } = {}) {
+  const { allowInterrupted, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
-  const parts = orderParts(named, allowInterrupted);
+  const parts = orderParts(named, allowInterrupted, missing);
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return mergeParts(parts, command ?? parts[0].result.command);
+    return mergeParts(parts, missing, command ?? parts[0].result.command);
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -53,14 +55,17 @@ export function mergeResults(results, { names = [], allowInterrupted, command, o
   }
 }
 
-/** @param {Part[]} parts @param {string} command @returns {Result} */
-function mergeParts(parts, command) {
+/** @param {Part[]} parts @param {readonly MissingPart[]} missing @param {string} command @returns {Result} */
+function mergeParts(parts, missing, command) {
   const plan = planOf(parts);
   const { load } = plan;
+  const { of } = parts[0].shard;
   const schedule = scheduleOf(load);
   if (schedule !== null) checkPlanned(parts, schedule);
   const tallies = parts.map(({ result, merge }) => tallyOf(result, merge));
-  const { cells: operations, ...lateness } = mergeTallies(tallies);
+  const { cells, ...lateness } = mergeTallies(tallies);
+  const stages = stagesOf(load);
+  const operations = foldStages(cells, stages);
   const watches = parts.map(({ merge }) => ({ forgone: 0, handshakes: {}, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
@@ -71,15 +76,24 @@ function mergeParts(parts, command) {
   joined.closeAll();
   const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs);
-  const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, apart });
+  const found = { apart, missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })) };
+  const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, ...found });
   const problems = parts.flatMap(({ shard, result: { measurement } }) => {
     const own = measurement.reasons.filter(({ code }) => code === 'bookkeeping');
     return own.map(({ text }) => `${partName(shard)}: ${text}`);
   });
   const startedAt = new Date(minOf(parts.map(startOf)));
-  const dueIn = schedule === null ? null : createDuePerSecond(schedule, null, load.warmupMs);
-  const run = { plan, target: targetOf(parts), command, startedAt, startedAtNs: 0n, operations };
+  const dueIn = schedule === null ? null : duePerSecond(parts, missing, schedule, load.warmupMs);
+  const times = { startedAt, startedAtNs: 0n };
+  const run = { plan, target: targetOf(parts), command, ...times, operations, cells, stages };
   return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
+}
+
+/** @param {Part[]} parts @param {readonly MissingPart[]} missing @param {Schedule} schedule @param {number} warmupMs */
+function duePerSecond(parts, missing, schedule, warmupMs) {
+  if (missing.length === 0) return createDuePerSecond(schedule, null, warmupMs);
+  const each = parts.map(({ shard }) => createDuePerSecond(schedule, shard, warmupMs));
+  return (/** @type {number} */ seconds) => sumArrays(each.map((dueIn) => dueIn(seconds)));
 }
 
 /** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
@@ -150,14 +164,17 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
 
 /** @param {Part[]} parts @returns {Plan} the whole one; threads are those of all parts */
 function planOf(parts) {
-  const { load, requirements, ...rest } = /** @type {any} */ (parts[0].result.plan);
+  const { result } = parts[0];
+  const { load, requirements, ...rest } = /** @type {any} */ (result.plan);
   const threads = total(parts.map(({ result }) => result.load.threads));
   const { startAt = null, stages = null } = load;
   return {
     ...rest,
     mix: rest.mix ?? null,
     load: { ...load, threads, shard: null, startAt, stages },
-    requirements: requirements.map(parseRequirement),
+    requirements: requirements.map((/** @type {string} */ _, /** @type {number} */ i) =>
+      requirementAt(result, i),
+    ),
   };
 }
 

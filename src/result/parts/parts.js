@@ -1,34 +1,53 @@
 /** Checks that results are all the parts of one plan, each once; errors name the files. */
+import { z } from 'zod';
+import { total } from '../../common/sums.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
 import { tryOrNull } from '../check/check-latency.js';
+import { amount } from '../declared.js';
 import { fileError } from '../document.js';
 import { flatten, isAmong, listFirst, PATHS, truncate } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
+import { stagesOfPart } from './merge-block.js';
 
+/** @import { PlannedRequirement } from '../../plan/plan.js' */
 /** @import { ShardPart } from '../../plan/shard-part.js' */
 /** @import { MergeBlock as Merge, Result } from '../schema.js' */
 
 /** @typedef {{name: string, result: Result}} NamedResult */
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
+/** @typedef {{index: number, why: string}} MissingPart `why`: a clause, such as `its connection closed` */
 
 /** Settings that may differ between parts: how and when a machine sends, and its paths. */
-const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
+export const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt']
+  .map((key) => `load.${key}`)
+  .concat(PATHS);
+
+/** Of a plan in a file. */
+const Stages = z
+  .array(
+    z.object({
+      name: z.string(),
+      lines: z.array(z.object({ durationMs: amount.gt(0), from: amount, to: amount })).min(1),
+    }),
+  )
+  .min(1);
 
 /** Limits of error messages: differing settings, characters of a value, missing parts. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
  * @param {readonly NamedResult[]} results @param {boolean} [allowInterrupted] accept unfinished parts
+ * @param {readonly MissingPart[]} [missing] parts without a result
  * @returns {Part[]} part 0 first @throws {PkiLoadError} if they are not the parts of one plan
  */
-export function orderParts(results, allowInterrupted = false) {
+export function orderParts(results, allowInterrupted = false, missing = []) {
   if (results.length === 0)
     throw fileError('no_parts', 'There is nothing to merge.', 'Pass the results of all parts of a plan.');
   const parts = results.map((one) => readPart(one, allowInterrupted));
   for (const part of parts.slice(1)) checkSamePlan(parts[0], part);
-  checkEachOnce(parts);
+  checkEachOnce(parts, missing);
   checkSameTarget(parts);
   return [...parts].sort((a, b) => a.shard.index - b.shard.index);
 }
@@ -39,24 +58,32 @@ function checkSamePlan(one, other) {
     const message = `${one.name} is ${partName(one.shard)}, but ${other.name} is ${partName(other.shard)}.`;
     throw fileError('different_splits', message, 'Pass the parts of one plan.');
   }
-  const [a, b] = [settingsOf(one.result), settingsOf(other.result)];
-  const shown = (/** @type {string | undefined} */ json) => truncate(json ?? 'null', MAX_CHARACTERS);
-  const differences = [...new Set([...a.keys(), ...b.keys()])]
-    .filter((key) => (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
-    .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
-  if (differences.length === 0) return;
-  const message = `${one.name} and ${other.name} are parts of different plans: ${listFirst(differences, MAX_KEYS)}.`;
+  const differences = describeDifferences(settingsOf(one.result), settingsOf(other.result), OWN);
+  if (differences === null) return;
+  const message = `${one.name} and ${other.name} are parts of different plans: ${differences}.`;
   throw fileError('different_plans', message, 'Use the same options and the same --seed for all parts.');
 }
 
-/** @param {Result} result @returns {Map<string, string>} JSON of every setting, by `outer.inner` */
-function settingsOf({ plan, target, operations }) {
-  const settings = { ...plan, 'target address': target.url, operations: Object.keys(operations) };
-  return new Map([...flatten(settings)].filter(([key]) => !isAmong(key, OWN)));
+/** @param {Result} result */
+const settingsOf = ({ plan, target, operations }) => {
+  return { ...plan, 'target address': target.url, operations: Object.keys(operations) };
+};
+
+/**
+ * @param {object} one @param {object} other @param {readonly string[]} ignored settings
+ * @returns {string | null} `load.seed (1 and 2), ...`; null: they are equal
+ */
+export function describeDifferences(one, other, ignored) {
+  const [a, b] = [flatten(one), flatten(other)];
+  const shown = (/** @type {string | undefined} */ json) => truncate(json ?? 'null', MAX_CHARACTERS);
+  const differences = [...new Set([...a.keys(), ...b.keys()])]
+    .filter((key) => !isAmong(key, ignored) && (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
+    .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
+  return differences.length === 0 ? null : listFirst(differences, MAX_KEYS);
 }
 
-/** @param {Part[]} parts of one split */
-function checkEachOnce(parts) {
+/** @param {Part[]} parts of one split @param {readonly MissingPart[]} known to be missing */
+function checkEachOnce(parts, known) {
   for (const [i, { name, shard }] of parts.entries()) {
     const before = parts.slice(0, i).find((one) => one.shard.index === shard.index);
     if (before === undefined) continue;
@@ -65,10 +92,10 @@ function checkEachOnce(parts) {
     throw fileError('part_twice', message, 'Pass each part only once.');
   }
   const { of } = parts[0].shard;
-  const missing = of - parts.length;
+  const missing = of - parts.length - known.length;
   if (missing === 0) return;
-  const given = new Set(parts.map(({ shard }) => shard.index));
-  const first = Array.from({ length: Math.min(of, parts.length + MAX_MISSING) }, (_, index) => index);
+  const given = new Set([...parts.map(({ shard }) => shard), ...known].map(({ index }) => index));
+  const first = Array.from({ length: Math.min(of, given.size + MAX_MISSING) }, (_, index) => index);
   const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
   const more = missing > MAX_MISSING ? ', ...' : '';
   const message = `${missing} of ${of} parts ${missing === 1 ? 'is' : 'are'} missing: ${named.join(', ')}${more}.`;
@@ -91,7 +118,7 @@ function checkSameTarget(parts) {
 
 /** @param {NamedResult} one @param {boolean} allowInterrupted @returns {Part} @throws {PkiLoadError} */
 function readPart({ name, result }, allowInterrupted) {
-  const { shard, interrupted, unfinished, stages, operations, plan } = result;
+  const { shard, interrupted, unfinished } = result;
   if (!shard) {
     const remedy = 'To report several whole runs: vault-pki-load report FILE...';
     throw fileError('not_a_part', `${name} is not a part of a plan: it was run without --shard.`, remedy);
@@ -101,12 +128,6 @@ function readPart({ name, result }, allowInterrupted) {
     const remedy = 'Repeat the parts, or merge these with --allow-interrupted.';
     throw fileError('interrupted_part', message, remedy);
   }
-  // A merge block covers only the whole run.
-  const hasStages = stages !== undefined || (Object(plan.load).stages ?? null) !== null;
-  if (hasStages || Object.keys(operations).length > 1 || (plan.mix ?? null) !== null) {
-    const message = `${name} cannot be merged: its plan has ${hasStages ? 'stages' : 'several operations'}.`;
-    throw fileError('not_mergeable', message, 'Run the scenario on one machine, with --threads.');
-  }
   const { success, data } = MergeBlock.safeParse(result.merge);
   const [missing] = success ? missingIn(result, data) : ['it has no valid "merge" block'];
   if (success && missing === undefined) return { name, result, shard, merge: data };
@@ -115,9 +136,13 @@ function readPart({ name, result }, allowInterrupted) {
 }
 
 /** @param {Result} result @param {Merge} merge @returns {Generator<string, void>} */
-function* missingIn({ operations, timeline, shard, plan, load }, merge) {
-  for (const name of Object.keys(operations))
-    if (!Object.hasOwn(merge.operations, name)) yield `its "merge" block lacks the operation ${name}`;
+function* missingIn(result, merge) {
+  const { timeline, shard, plan, load } = result;
+  yield* problemsOfStages(result);
+  for (const { blocks, own } of stagesOfPart(result, merge))
+    for (const name of Object.keys(result.operations))
+      if (!Object.hasOwn(blocks, name) || !Object.hasOwn(own, name))
+        yield `its "merge" block lacks the operation ${name}`;
   for (const row of timeline) {
     const { second, succeeded, failed, failures, p90, histogram, histogramSeconds = 1 } = row;
     if (succeeded + failed === 0) continue;
@@ -129,7 +154,7 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
   }
   const [own, given] = [flatten(load), flatten(plan.load)];
   for (const key of new Set([...own.keys(), ...given.keys()]))
-    if (own.get(key) !== given.get(key) && key !== 'stages')
+    if (own.get(key) !== given.get(key) && key !== 'stages' && key !== 'stageCount')
       yield `its load differs from that of its plan in ${key}`;
   const { index, of } = Object(load).shard ?? {};
   if (index !== shard?.index || of !== shard?.of) yield 'its load is that of another part';
@@ -141,7 +166,34 @@ function* missingIn({ operations, timeline, shard, plan, load }, merge) {
     yield 'its load has more Poisson arrivals than any plan may have';
   const { requirements } = plan;
   if (!Array.isArray(requirements)) return yield 'its plan has no list of requirements';
-  for (const text of requirements)
-    if (typeof text !== 'string' || tryOrNull(() => parseRequirement(text)) === null)
+  for (const [i, text] of requirements.entries())
+    if (typeof text !== 'string' || tryOrNull(() => requirementAt(result, i)) === null)
       yield `its plan requires ${JSON.stringify(text)}, which is not a requirement`;
+}
+
+/** @param {Result} result of a part @returns {Generator<string, void>} */
+function* problemsOfStages({ plan: { load }, stages }) {
+  const { stages: given = null, durationMs } = Object(load);
+  if (given === null && stages === undefined) return;
+  const { success, data = [] } = Stages.safeParse(given);
+  const planned = total(data.flatMap(({ lines }) => lines.map((line) => line.durationMs)));
+  const isSame = data.length === stages?.length && data.every(({ name }, i) => name === stages[i].name);
+  if (!success || !isSame || Math.abs(planned - durationMs) > 1) yield 'its stages are not those of its plan';
+}
+
+/**
+ * @param {Result} result of a part @param {number} i @returns {PlannedRequirement} the scope of one precedes it: `reads: p99<1s`
+ * @throws {Error} if it is none
+ */
+export function requirementAt({ plan, requirements, operations, stages }, i) {
+  const text = /** @type {string[]} */ (plan.requirements)[i];
+  const judged = requirements[i];
+  const { operation, stage } = judged?.text === text ? judged : {};
+  const isKnown =
+    (operation === undefined || Object.hasOwn(operations, operation)) &&
+    (stage === undefined || stages?.some(({ name }) => name === stage));
+  if (!isKnown) throw new RangeError('its scope is not in the result');
+  const isScoped = operation !== undefined || stage !== undefined;
+  const parsed = parseRequirement(isScoped ? String(text.split(': ').at(-1)) : text);
+  return { ...parsed, text, ...(operation && { operation }), ...(stage && { stage }) };
 }

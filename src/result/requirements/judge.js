@@ -44,23 +44,26 @@ const JUDGES = { '/s': judgeRate, fraction: judgeShare, ms: judgeTime };
 
 /** @param {Requirement} requirement @param {RunView} view @returns {RequirementVerdict} */
 export function judgeRequirement(requirement, view) {
-  const { operation, stage } = requirement;
   const { low, high, verdict, actual, reason, doubt } = judgeWithDoubts(requirement, view);
   const end = (/** @type {number | undefined} */ value) => (Number.isFinite(value) ? Number(value) : null);
   return {
     ...limitOf(requirement),
-    ...(operation === undefined ? {} : { operation }),
-    ...(stage === undefined ? {} : { stage }),
+    ...scopeOf(requirement),
     ...{ verdict, actual, reason, low: end(low), high: end(high) },
     ...(doubt === undefined ? {} : { doubt }),
   };
 }
 
-/** @param {ParsedRequirement} requirement @param {Readonly<ShardPart>} shard @returns {RequirementVerdict} */
+/** @param {Requirement} requirement @param {Readonly<ShardPart>} shard @returns {RequirementVerdict} */
 export function deferRequirement(requirement, shard) {
   const reason = `This is ${partName(shard)} of the plan: vault-pki-load merge judges the requirement on all parts.`;
-  return { ...limitOf(requirement), verdict: 'not proven', actual: null, reason };
+  return { ...limitOf(requirement), ...scopeOf(requirement), verdict: 'not proven', actual: null, reason };
 }
+
+/** @param {Requirement} requirement @returns {Pick<RequirementVerdict, 'operation' | 'stage'>} if it is not the whole run */
+const scopeOf = ({ operation, stage }) => {
+  return { ...(operation === undefined ? {} : { operation }), ...(stage === undefined ? {} : { stage }) };
+};
 
 /** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
 const limitOf = ({ text, limit, metric }) => ({ text, limit, unit: METRICS[metric].unit });
