@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { describe, mock, test } from 'node:test';
+import { uniform } from '../../src/common/random.js';
+import { createWire, GREET_WITHIN_MS, keyOf, SILENCE_MS } from '../../src/join/wire.js';
+
+/** @typedef {ReturnType<typeof createSide>} Side */
+
+const KEY = keyOf('correct horse battery');
+const OTHER_KEY = keyOf('correct horse batterz');
+
+/** One end of a connection; what it writes goes to `sent`. @param {boolean} isLeader @param {Buffer} key */
+function createSide(isLeader, key = KEY) {
+  const socket = Object.assign(new EventEmitter(), {
+    /** @type {Buffer[]} */
+    sent: [],
+    isOpen: true,
+    write(/** @type {Buffer} */ bytes) {
+      socket.sent.push(bytes);
+      return true;
+    },
+    destroy() {
+      socket.isOpen = false;
+      return /** @type {any} */ (socket);
+    },
+    end: () => socket.destroy(),
+  });
+  const side = {
+    socket,
+    /** @type {any[]} */
+    messages: [],
+    /** @type {string[]} */
+    closed: [],
+    opened: 0,
+    wire: createWire(/** @type {any} */ (socket), {
+      key,
+      isLeader,
+      onOpen: () => side.opened++,
+      onMessage: (message) => side.messages.push(message),
+      onClose: (why) => side.closed.push(why),
+    }),
+    receive: (/** @type {Buffer} */ bytes) => socket.emit('data', bytes),
+    /** What it has written since the last call. */
+    written: () => Buffer.concat(socket.sent.splice(0)),
+  };
+  return side;
+}
+
+/** Two ends that know each other. */
+function createPair(leaderKey = KEY, memberKey = KEY) {
+  const [leader, member] = [createSide(true, leaderKey), createSide(false, memberKey)];
+  leader.receive(member.written());
+  member.receive(leader.written());
+  return { leader, member };
+}
+
+/** @param {Side} side @param {object} message @returns {Buffer} its frame */
+function frameOf(side, message) {
+  side.wire.send({ type: 'test', ...message });
+  return side.written();
+}
+
+describe('a wire', () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+
+  test('carries messages both ways, however the bytes are split', () => {
+    const { leader, member } = createPair();
+    const bytes = Buffer.concat([frameOf(member, { n: 1 }), frameOf(member, { text: 'é'.repeat(3000) })]);
+    for (const byte of bytes) leader.receive(Buffer.from([byte]));
+    member.receive(frameOf(leader, { n: 3 }));
+    assert.deepEqual(
+      leader.messages.map(({ n, text }) => [n, text?.length]),
+      [
+        [1, undefined],
+        [undefined, 3000],
+      ],
+    );
+    assert.deepEqual(member.messages, [{ type: 'test', n: 3 }]);
+    assert.deepEqual([leader.opened, member.opened, leader.closed, member.closed], [1, 1, [], []]);
+  });
+
+  test('is not opened by another secret: neither side sends or accepts a message', () => {
+    const { leader, member } = createPair(KEY, OTHER_KEY);
+    assert.deepEqual([leader.closed, leader.socket.isOpen], [['it does not know the secret'], false]);
+    assert.equal(leader.written().length, 0);
+    assert.deepEqual([leader.opened, member.opened], [0, 0]);
+    member.wire.send({ type: 'test' });
+    assert.equal(member.written().length, 0);
+  });
+
+  test('a stranger is sent nothing, and closed after 3 s', () => {
+    const leader = createSide(true);
+    leader.receive(randomBytes(20));
+    mock.timers.tick(GREET_WITHIN_MS - 1);
+    assert.equal(leader.socket.isOpen, true);
+    mock.timers.tick(1);
+    assert.equal(leader.socket.isOpen, false);
+    assert.equal(leader.written().length, 0);
+  });
+
+  test('a recorded conversation cannot be repeated', () => {
+    const [leader, member] = [createSide(true), createSide(false)];
+    const greeting = member.written();
+    leader.receive(greeting);
+    member.receive(leader.written());
+    const frame = frameOf(member, { n: 1 });
+    leader.receive(frame);
+    assert.equal(leader.messages.length, 1);
+    const again = createSide(true);
+    again.receive(greeting);
+    again.receive(frame);
+    assert.deepEqual([again.messages, again.opened], [[], 0]);
+    assert.deepEqual(again.closed, ['it sent a message that is not authentic']);
+  });
+
+  /** @type {[string, (one: Buffer, two: Buffer) => Buffer[]][]} */
+  const TAMPERED = [
+    ['repeated', (one) => [one, one]],
+    ['left out', (_, two) => [two]],
+    ['moved', (one, two) => [two, one]],
+    ['changed', (one) => [Buffer.concat([one.subarray(0, -1), Buffer.from('?')])]],
+    ['cut short', (one, two) => [one.subarray(0, -1), two]],
+  ];
+  for (const [what, change] of TAMPERED) {
+    test(`a frame that was ${what} closes it`, () => {
+      const { leader, member } = createPair();
+      const [one, two] = [frameOf(member, { n: 1 }), frameOf(member, { n: 2 })];
+      for (const bytes of change(one, two)) leader.receive(bytes);
+      assert.deepEqual(leader.closed, ['it sent a message that is not authentic']);
+      assert.ok(leader.messages.length <= 1);
+    });
+  }
+
+  test("a side's own frame cannot be sent back to it", () => {
+    const { leader } = createPair();
+    leader.receive(frameOf(leader, { n: 1 }));
+    assert.deepEqual([leader.messages, leader.closed.length], [[], 1]);
+  });
+
+  test('a length above the limit closes it at once: 64 kB before the first message, 64 MB after it', () => {
+    for (const [first, length, isClosed] of /** @type {const} */ ([
+      [false, 2 ** 16, false],
+      [false, 2 ** 16 + 1, true],
+      [true, 2 ** 26, false],
+      [true, 2 ** 26 + 1, true],
+    ])) {
+      const { leader, member } = createPair();
+      if (first) leader.receive(frameOf(member, {}));
+      const head = Buffer.alloc(4);
+      head.writeUInt32BE(length);
+      leader.receive(head);
+      assert.equal(leader.closed.length, isClosed ? 1 : 0, String(length));
+    }
+  });
+
+  test('what is not JSON with a type closes it', () => {
+    const { leader, member } = createPair();
+    member.wire.send(/** @type {any} */ ([1]));
+    leader.receive(member.written());
+    assert.deepEqual(leader.closed, ['it sent a message that cannot be read']);
+  });
+
+  test('silence of 15 s closes it, bytes postpone that', () => {
+    const { leader, member } = createPair();
+    leader.receive(frameOf(member, {}));
+    mock.timers.tick(SILENCE_MS - 1);
+    leader.receive(frameOf(member, {}));
+    mock.timers.tick(SILENCE_MS - 1);
+    assert.deepEqual(leader.closed, []);
+    mock.timers.tick(1);
+    assert.deepEqual(leader.closed, ['it was silent for 15 s']);
+  });
+
+  test('10,000 connections with garbage: none opens, throws or is answered', () => {
+    const { leader, member } = createPair();
+    const recorded = [createSide(false).written(), frameOf(member, { n: 1 }), frameOf(leader, { n: 2 })];
+    let answered = 0;
+    for (let i = 0; i < 10_000; i++) {
+      const draw = (/** @type {number} */ stream) => uniform(7, i, stream);
+      const target = createSide(draw(0) < 0.5);
+      target.written();
+      const isGreeted = target.wire !== null && draw(1) < 0.3;
+      const parts = Array.from({ length: 1 + Math.floor(draw(2) * 4) }, (_, at) => {
+        const source = recorded[Math.floor(draw(10 + at) * 3)];
+        const kind = draw(20 + at);
+        if (kind < 0.3) return randomBytes(Math.floor(draw(30 + at) * 200));
+        if (kind < 0.6) return source.subarray(0, Math.floor(draw(30 + at) * source.length));
+        const changed = Buffer.from(source);
+        if (kind < 0.9)
+          changed[Math.floor(draw(30 + at) * changed.length)] ^= 1 + Math.floor(draw(40 + at) * 255);
+        return changed;
+      });
+      const bytes = Buffer.concat(isGreeted ? [recorded[0], ...parts] : parts);
+      target.receive(bytes);
+      target.wire.close('over');
+      assert.equal(target.opened + target.messages.length, 0);
+      // A genuine proof is answered with a nonce and a proof, and nothing else.
+      const { length } = target.written();
+      if (length > 0) {
+        answered++;
+        assert.equal(length, 64);
+        assert.ok(bytes.subarray(0, 64).equals(recorded[0]));
+      }
+    }
+    assert.ok(answered > 100, String(answered));
+  });
+});
