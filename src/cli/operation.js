@@ -7,6 +7,7 @@ import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
+import { joinOptions, readJoin, withOtherParts } from './join.js';
 import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
 import { onInterrupt, withChanges } from './process.js';
 import { keepV8Quiet, quietly } from './quiet-v8.js';
@@ -14,13 +15,14 @@ import { keepV8Quiet, quietly } from './quiet-v8.js';
 /** @import { Operation, PrepareContext } from '../operations/index.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { Command } from './arguments.js' */
+/** @import { Runner } from './join.js' */
 /** @import { Interrupt } from './process.js' */
 
 /** @typedef {Awaited<ReturnType<typeof readRunOptions>>} RunSettings */
 /**
  * `token`: a secret; `remarks`: see withRemarks
  * @typedef {{token: string | null, mayReach?: PrepareContext['mayReach'], settings: RunSettings, interrupt: Interrupt,
- *   remarks?: readonly string[]}} RunContext
+ *   remarks?: readonly string[], runner?: Runner}} RunContext `runner`: default, this process alone
  */
 
 const GROUP = 'Requirements and results';
@@ -36,6 +38,7 @@ export const runOptions = {
     pause: option('duration', 'Wait this long between runs or search steps', { default: 0, max: 86_400_000 }),
   }),
   ...search.searchOptions,
+  ...joinOptions,
 };
 
 const EPILOGUE = `The token comes from BAO_TOKEN, VAULT_TOKEN or ~/.vault-token, never from a flag.\n\n${describeExitCodes()}`;
@@ -54,31 +57,42 @@ export async function operationCommand(name) {
 /** @param {Operation} operation @param {Record<string, unknown>} given @param {string} line */
 async function execute(operation, given, line) {
   keepV8Quiet();
-  const planned = omit(given, runOptions);
   const settings = await readRunOptions(given, { line });
+  const planned = plannedOf(given, settings);
   const environment = readEnvironment();
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const specs = Object.entries({ ...operation.options, ...commonOptions });
   const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
   refuseOverwrite(settings.out, [...files.map(String), ...(await otherFiles([plan], settings))]);
-  const context = { token: environment.token, settings, interrupt: onInterrupt(process) };
+  const { token } = environment;
+  rejectSeveral(planned, settings.repeat, '--repeat is given');
+  const interrupt = onInterrupt(process);
   try {
-    if (settings.search) {
+    return await withOtherParts(settings, [{ plan, token }], interrupt, async (interrupt, runner) => {
+      const context = { token, settings, interrupt, runner };
+      if (!settings.search) return runPlan(plan, context);
       const { searchPlan } = await import('./search.js');
       const searchSettings = search.readSearchSettings(plan, settings, planned);
-      return await searchPlan(plan, { ...context, searchSettings });
-    }
-    const single = ['shard', 'start-at'].find((name) => given[name] !== undefined) ?? null;
-    const isMixed = single !== null && settings.repeat > 1;
-    rejectIf(isMixed, `--${single} is for one run, but --repeat is given.`, 'Leave one of them out.');
-    return await runPlan(plan, context);
+      return searchPlan(plan, { ...context, searchSettings });
+    });
   } catch (error) {
     const isRefused = error instanceof PkiLoadError && error.code === 'connection_refused';
     if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
     throw withChanges(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
-    context.interrupt.release();
+    interrupt.release();
   }
+}
+
+/** @param {Record<string, unknown>} given @param {Pick<RunSettings, 'join'>} settings @returns {Record<string, unknown>} options of the plan: that of all parts, if they are joined */
+export const plannedOf = (given, { join }) =>
+  omit(given, join === null ? runOptions : { ...runOptions, shard: commonOptions.shard });
+
+/** @param {Record<string, unknown>} planned options @param {number} runs @param {string} why there are several */
+export function rejectSeveral(planned, runs, why) {
+  const single = ['shard', 'start-at'].find((name) => planned[name] !== undefined);
+  const isMixed = single !== undefined && runs > 1;
+  rejectIf(isMixed, `--${single} is for one run, but ${why}.`, 'Leave one of them out.');
 }
 
 /**
@@ -107,6 +121,7 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     /** Between runs. @type {number} */
     pauseMs: pause,
     summary: githubSummary ? summaryFile() : null,
+    join: readJoin(options, given),
     metrics: metrics && (await import('../live/metrics-server.js')).parseListenAddress(metrics),
   };
 }
@@ -119,9 +134,9 @@ export async function otherFiles(plans, { summary }) {
 }
 
 /** Runs a plan, shows progress, and writes the results. @param {Plan} plan @param {RunContext} context @returns exit code */
-export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks }) {
+export async function runPlan(plan, { token, mayReach, settings, interrupt, remarks, runner }) {
   const { stop, cutOff } = interrupt;
-  const { run } = await import('../run.js');
+  const { run } = runner ?? (await import('../run.js'));
   const { runRepeatedly, startLiveSession } = await import('./live-session.js');
   const live = await startLiveSession(plan, settings, interrupt);
   const { command } = settings;

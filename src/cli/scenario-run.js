@@ -15,6 +15,7 @@ import { searchPlan } from './search.js';
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { SearchSettings } from '../campaigns/search/search-options.js' */
 /** @import { RunSettings } from './operation.js' */
+/** @import { Runner as Joined } from './join.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { LiveSession } from './live-session.js' */
 
@@ -22,10 +23,11 @@ import { searchPlan } from './search.js';
  * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>}} Given
  *   `steps`: more than one
  */
+/** @typedef {Pick<Joined, 'run'>} Runner default: this process alone */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
-/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @returns the worst exit code, refusals included */
-export async function runSteps(given, refused, interrupt) {
+/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {Runner} [runner] @returns the worst exit code, refusals included */
+export async function runSteps(given, refused, interrupt, runner) {
   const { steps, settings } = given;
   // Files contain more than the current run, so they are written between runs, not by the live thread.
   const live = await startLiveSession(
@@ -33,11 +35,11 @@ export async function runSteps(given, refused, interrupt) {
     { ...settings, out: [], repeat: steps.length * settings.repeat },
     interrupt,
   );
-  return runAll(given, refused, interrupt, live).finally(live.close);
+  return runAll(given, refused, { interrupt, live, runner }).finally(live.close);
 }
 
-/** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {LiveSession} live */
-async function runAll({ scenario, steps, settings, files }, refused, interrupt, live) {
+/** @param {Given} given @param {Refused} refused @param {{interrupt: Interrupt, live: LiveSession, runner?: Runner}} context */
+async function runAll({ scenario, steps, settings, files }, refused, { interrupt, live, runner = { run } }) {
   const { command, repeat, pauseMs } = settings;
   const { stop, cutOff } = interrupt;
   const { name, description } = scenario;
@@ -58,7 +60,8 @@ async function runAll({ scenario, steps, settings, files }, refused, interrupt, 
   const options = { signal: stop, cutOff, command, ...observers };
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, summary },
-    runOnce: (i, plan) => run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
+    runOnce: (i, plan) =>
+      runner.run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
@@ -125,10 +128,16 @@ export function pathsOf(names, out) {
 /**
  * Runs the search of each step (with `searchSettings`), one after the other. After a signal, no further search starts.
  * @param {Pick<Given, 'steps' | 'settings'> & {outs: readonly string[][]}} given `outs`: the files of each
- * @param {Refused} refused @param {Interrupt} interrupt @param {typeof searchPlan} [search] replaced in tests
+ * @param {Refused} refused @param {Interrupt} interrupt @param {Joined} [runner] @param {typeof searchPlan} [search] replaced in tests
  * @returns {Promise<number>} the worst exit code
  */
-export async function searchSteps({ steps, outs, settings }, refused, interrupt, search = searchPlan) {
+export async function searchSteps(
+  { steps, outs, settings },
+  refused,
+  interrupt,
+  runner,
+  search = searchPlan,
+) {
   const codes = [];
   for (const [i, { name, plan, token, searchSettings, remarks, mayReach }] of steps.entries()) {
     if (interrupt.stop.aborted) {
@@ -140,7 +149,8 @@ export async function searchSteps({ steps, outs, settings }, refused, interrupt,
       if (steps.length > 1 && !settings.quiet) writeLine(`Search ${i + 1} of ${steps.length}: ${name}:`);
       const error = refused.get(i);
       if (error !== undefined) throw error;
-      const context = { token, mayReach, interrupt, remarks, settings: { ...settings, out: outs[i] } };
+      const own = { ...settings, out: outs[i] };
+      const context = { token, mayReach, interrupt, remarks, runner, settings: own };
       codes.push(
         await search(plan, { ...context, searchSettings: /** @type {SearchSettings} */ (searchSettings) }),
       );

@@ -7,7 +7,8 @@ import { readBytes } from '../common/read-file.js';
 import { commonOptions } from '../plan/common-options.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
-import { otherFiles, readRunOptions, runOptions, runPlan } from './operation.js';
+import { withOtherParts } from './join.js';
+import { otherFiles, plannedOf, readRunOptions, rejectSeveral, runOptions, runPlan } from './operation.js';
 import { refuseOverwrite } from './output.js';
 import { onInterrupt, visibleLines, writeLine, writeWarning } from './process.js';
 import { keepV8Quiet } from './quiet-v8.js';
@@ -16,11 +17,12 @@ import { keepV8Quiet } from './quiet-v8.js';
 /** @import { Step } from '../campaigns/scenario/scenario-steps.js' */
 /** @import { Allowed } from '../campaigns/scenario/variables.js' */
 /** @import { Command } from './arguments.js' */
+/** @import { Runner } from './join.js' */
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 /** @import { Refused } from './scenario-run.js' */
 
-/** @typedef {(refused: Refused, interrupt: Interrupt) => Promise<number>} Act returns the exit code */
+/** @typedef {(refused: Refused, interrupt: Interrupt, runner?: Runner) => Promise<number>} Act returns the exit code */
 
 const scenarioOptions = inGroup('Scenario', {
   only: { type: 'text', repeatable: true, describe: 'Execute only the run of this name; repeatable' },
@@ -33,12 +35,9 @@ const scenarioOptions = inGroup('Scenario', {
   'dry-run': { type: 'flag', describe: 'Print the planned load and its leftovers, but send nothing' },
 });
 
-/** A scenario cannot be split into parts. */
-const { shard: _shard, 'start-at': _startAt, ...ownCommon } = commonOptions;
-
 /** @type {Command} */
 export const command = {
-  options: { ...scenarioOptions, ...ownCommon, ...runOptions },
+  options: { ...scenarioOptions, ...commonOptions, ...runOptions },
   positionals: { name: 'files', describe: 'A scenario, YAML or JSON', min: 1, max: 1 },
   examples: [
     'run examples/constellation.yaml --dev',
@@ -59,7 +58,8 @@ export const command = {
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });
     const { stepsOf } = await import('../campaigns/scenario/scenario-steps.js');
     const { describeReads, describeSteps } = await import('../campaigns/scenario/describe.js');
-    const planned = omit(given, { ...scenarioOptions, ...runOptions });
+    const planned = omit(plannedOf(given, settings), scenarioOptions);
+    rejectSeveral(planned, count * settings.repeat, 'the scenario has several');
     const steps = await stepsOf(scenario, planned, { ...settings, ...allowed });
     const { paths, act } = await prepare(scenario, steps, settings);
     const plans = steps.map(({ plan }) => plan);
@@ -112,9 +112,9 @@ async function prepare(scenario, steps, settings) {
     return { paths: files.paths, act: (...args) => runSteps({ scenario, steps, settings, files }, ...args) };
   }
   const [{ plan, remarks, ...access }] = steps;
-  const act = /** @type {Act} */ async (refused, interrupt) => {
+  const act = /** @type {Act} */ async (refused, interrupt, runner) => {
     for (const error of refused.values()) throw error;
-    return runPlan(plan, { ...access, settings, interrupt, remarks });
+    return runPlan(plan, { ...access, settings, interrupt, remarks, runner });
   };
   return { paths: settings.out, act };
 }
@@ -124,27 +124,30 @@ const AGAIN = 'Press Ctrl-C again to end at once.';
 /**
  * Creates the setup of a scenario before its runs, and removes it after them, even if they fail.
  * @param {Pick<ReadScenario, 'setup'>} scenario @param {readonly Step[]} steps
- * @param {{quiet: boolean}} settings @param {Act} act executes the runs @returns {Promise<number>} exit code
+ * @param {Parameters<typeof withOtherParts>[0]} settings @param {Act} act executes the runs @returns {Promise<number>} exit code
  */
-export async function withSetup({ setup }, steps, { quiet }, act) {
+export async function withSetup({ setup }, steps, settings, act) {
   const interrupt = onInterrupt(process);
   try {
-    if (setup === null || steps.every(({ plan }) => plan.dev)) return await act(new Map(), interrupt);
-    const { createScenarioSetup } = await import('../campaigns/scenario/run-setup.js');
-    const { interruptible } = await import('./setup.js');
-    const log = quiet ? () => {} : writeLine;
-    const made = createScenarioSetup(setup, steps, { log, warn: writeWarning, interruptible });
-    const onExit = () => made.leftovers().forEach(writeWarning);
-    process.once('exit', onExit);
-    try {
-      interrupt.onNextSignal(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
-      const refused = await made.setUp(interrupt.stop);
-      return interrupt.stop.aborted ? EXIT.interrupted : await act(refused, interrupt);
-    } finally {
-      interrupt.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));
-      await made.tearDown(interrupt.stop);
-      process.off('exit', onExit);
-    }
+    // Of several parts, part 0 creates the setup, for all.
+    return await withOtherParts(settings, steps, interrupt, async (joined, runner) => {
+      if (setup === null || steps.every(({ plan }) => plan.dev)) return act(new Map(), joined, runner);
+      const { createScenarioSetup } = await import('../campaigns/scenario/run-setup.js');
+      const { interruptible } = await import('./setup.js');
+      const log = settings.quiet ? () => {} : writeLine;
+      const made = createScenarioSetup(setup, steps, { log, warn: writeWarning, interruptible });
+      const onExit = () => made.leftovers().forEach(writeWarning);
+      process.once('exit', onExit);
+      try {
+        joined.onNextSignal(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
+        const refused = await made.setUp(joined.stop);
+        return joined.stop.aborted ? EXIT.interrupted : await act(refused, joined, runner);
+      } finally {
+        joined.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));
+        await made.tearDown(joined.stop);
+        process.off('exit', onExit);
+      }
+    });
   } finally {
     interrupt.release();
   }

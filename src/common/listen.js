@@ -1,10 +1,13 @@
 /** Makes a server listen, and decides which addresses a scenario may use. */
 import { once } from 'node:events';
-import { isIPv4 } from 'node:net';
-import { usageError } from './errors.js';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { badValue, usageError } from './errors.js';
 
-/** @import { Server } from 'node:http' */
-/** @import { AddressInfo } from 'node:net' */
+/** @import { AddressInfo, Server } from 'node:net' */
+/** @import { Server as HttpServer } from 'node:http' */
+
+const DEFAULT_HOST = '127.0.0.1';
+const MAX_PORT = 65_535;
 
 /** System error code -> suffix of our code, reason, remedy. @type {Record<string, string[]>} */
 const CAUSES = {
@@ -12,6 +15,22 @@ const CAUSES = {
   EACCES: ['port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
   EADDRNOTAVAIL: ['host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
 };
+
+/**
+ * @param {string} flag for the error
+ * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free
+ *   port. A port alone is one on loopback
+ * @returns {{host: string, port: number}} an IPv6 host without its brackets
+ * @throws {PkiLoadError} code `bad_listen_address`
+ */
+export function parseAddress(flag, text) {
+  const [, ipv6, name, digits] = /^(?:(?:\[(.+)\]|(\w(?:[\w.-]*\w)?)?):)?(\d+)$/.exec(text.trim()) ?? [];
+  const isHost = ipv6 !== undefined ? isIPv6(ipv6) : !/^[\d.]+$/.test(name ?? '') || isIP(name) !== 0;
+  if (digits !== undefined && Number(digits) <= MAX_PORT && isHost)
+    return { host: ipv6 ?? name ?? DEFAULT_HOST, port: Number(digits) };
+  const problem = 'not a port or an address with a port';
+  throw badValue(flag, text, problem, 'Use 9464, 127.0.0.1:9464 or [::1]:9464.', 'bad_listen_address');
+}
 
 /**
  * @param {Server} server @param {{host: string, port: number}} where
@@ -50,7 +69,7 @@ export function createAddressFilter(given) {
   return (url) => isAllowed(parse(url));
 }
 
-/** Closes connections immediately. May be called again. @param {Server} server @returns {Promise<void>} */
+/** Closes connections immediately. May be called again. @param {HttpServer} server @returns {Promise<void>} */
 export function closeAtOnce(server) {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -11,7 +11,11 @@ const Figures = z.object({
   model: z.enum(['open', 'closed']),
   ratePerSecond: z.number().gt(0).max(1e6).nullable(),
   concurrency: z.int().min(1).max(10_000),
-  durationMs: z.number().gt(0).max(31 * 86_400_000).nullable(),
+  durationMs: z
+    .number()
+    .gt(0)
+    .max(31 * 86_400_000)
+    .nullable(),
   requests: z.int().min(1).max(1e9).nullable(),
   seed: z.int().min(0).max(0xffff_ffff),
 });

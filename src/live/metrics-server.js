@@ -1,8 +1,6 @@
 /** Serves the result so far to Prometheus (`--metrics`), as text exposition 0.0.4, at /metrics. */
 import { createServer } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
-import { badValue } from '../common/errors.js';
-import { closeAtOnce, isLoopback, listen } from '../common/listen.js';
+import { closeAtOnce, isLoopback, listen, parseAddress } from '../common/listen.js';
 import { render } from '../report/data/prometheus.js';
 
 /** @import { Result } from '../result/schema.js' */
@@ -10,10 +8,8 @@ import { render } from '../report/data/prometheus.js';
 
 /** @typedef {Awaited<ReturnType<typeof createMetricsServer>>} MetricsServer */
 
-const DEFAULT_HOST = '127.0.0.1';
 /** Listens on all addresses, and accepts any host name. */
 const ALL_ADDRESSES = ['0.0.0.0', '::'];
-const MAX_PORT = 65_535;
 const PATH = '/metrics';
 const TEXT = 'text/plain; charset=utf-8';
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8';
@@ -26,20 +22,8 @@ const LIMITS = {
   ...{ maxHeaderSize: 8192, connectionsCheckingInterval: 1000 },
 };
 
-/**
- * @param {string} text `9464`, `:9464`, `127.0.0.1:9464`, `[::1]:9464`, `localhost:9464`; port 0 takes a free
- *   port. A port alone listens on loopback; with `0.0.0.0:9464` other machines can read the metrics
- * @returns {{host: string, port: number}} an IPv6 host without its brackets
- * @throws {PkiLoadError} code `bad_listen_address`
- */
-export function parseListenAddress(text) {
-  const [, ipv6, name, digits] = /^(?:(?:\[(.+)\]|(\w(?:[\w.-]*\w)?)?):)?(\d+)$/.exec(text.trim()) ?? [];
-  const isHost = ipv6 !== undefined ? isIPv6(ipv6) : !/^[\d.]+$/.test(name ?? '') || isIP(name) !== 0;
-  if (digits !== undefined && Number(digits) <= MAX_PORT && isHost)
-    return { host: ipv6 ?? name ?? DEFAULT_HOST, port: Number(digits) };
-  const problem = 'not a port or an address with a port';
-  throw badValue('--metrics', text, problem, 'Use 9464, 127.0.0.1:9464 or [::1]:9464.', 'bad_listen_address');
-}
+/** @param {string} text see parseAddress; with `0.0.0.0:9464` other machines can read the metrics */
+export const parseListenAddress = (text) => parseAddress('--metrics', text);
 
 /** @param {{host: string, port: number}} where see parseListenAddress @throws {PkiLoadError} if it cannot listen */
 export async function createMetricsServer(where) {

@@ -93,14 +93,13 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
   rejectIf(rate === null && openOnly !== undefined, noRate, 'Add --rate, e.g. --rate 20/s.');
 }
 
-/** @param {Record<string, any>} common @param {ShardPart} shard */
-function checkPart({ seed, dev, concurrency, threads }, shard) {
+/** @param {Record<string, any>} common @param {ShardPart} shard @param {'--shard' | '--join'} [flag] that makes it a part */
+export function checkPart({ seed, dev, concurrency, threads }, shard, flag = '--shard') {
   if (seed === null) {
     const message = '--shard is given without --seed, so each part would draw different times and names.';
     throw usageError('shard_without_seed', message, 'Use the same seed for every part, e.g. --seed 1.');
   }
-  const own =
-    '--dev starts a server for this process alone, so the parts of --shard would not load the same server.';
+  const own = `--dev starts a server for this process alone, so the parts of ${flag} would not load the same server.`;
   rejectIf(dev, own, 'Start one with vault-pki-load dev, and set --url to it in every part.');
   const connections = shareOf(concurrency, shard);
   const has = `${partName(shard)} has ${connections}, too few for --threads ${threads}`;

@@ -9,12 +9,15 @@ import { formatDuration } from '../common/units.js';
 /** @typedef {{index: number, of: number}} ShardPart index from 0 */
 
 /** --concurrency is at most 10,000, and each part needs a connection. */
-const MAX_PARTS = 10_000;
+export const MAX_PARTS = 10_000;
 
-/** @param {string} text `0/4` is the first of four @returns {ShardPart} @throws {PkiLoadError} code `bad_shard` */
-export function parseShard(text) {
+/**
+ * @param {string} text `0/4` is the first of four @param {string} [name] of its source
+ * @returns {ShardPart} @throws {PkiLoadError} code `bad_shard`
+ */
+export function parseShard(text, name = '--shard') {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
-    usageError('bad_shard', `--shard is ${quote(text)}, ${problem}.`, remedy);
+    usageError('bad_shard', `${name} is ${quote(text)}, ${problem}.`, remedy);
   const match = /^(\d{1,9})\/(\d{1,9})$/.exec(text.trim());
   const [index, of] = (match ?? []).slice(1).map(Number);
   if (match === null || of === 0)

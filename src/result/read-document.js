@@ -72,7 +72,11 @@ function nameOf(path) {
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
+  return checkDocument(parseJson(new TextDecoder(encoding).decode(bytes), name), name);
+}
+
+/** @param {unknown} value untrusted JSON @param {string} name for errors @returns {Document} the value itself */
+export function checkDocument(value, name) {
   const unsafe = `${name} is nested more than ${MAX_LEVELS} levels deep, or has a key __proto__.`;
   if (isUnsafe(value, MAX_LEVELS)) throw fileError('bad_document', unsafe);
   refuseNewer(value, name);

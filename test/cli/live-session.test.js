@@ -13,6 +13,7 @@ const PLAN = { operation: 'ocsp', load: {}, requirements: [] };
 const SETTINGS = {
   command: 'vault-pki-load ocsp',
   search: null,
+  join: null,
   out: [],
   format: 'text',
   quiet: false,

@@ -48,6 +48,7 @@ function stage(
     settings: {
       command: '',
       search: null,
+      join: null,
       out,
       format: 'json',
       quiet: false,

@@ -29,6 +29,7 @@ async function searched(names, act, { refused = new Map(), signalled = false } =
     }),
     refused,
     /** @type {any} */ (interrupt),
+    undefined,
     async ({ operation }, { settings: { out }, interrupt: own }) => {
       begun.push(operation);
       assert.deepEqual([out, own], [[`r-${operation}.json`], interrupt]);

@@ -192,11 +192,16 @@ describe('during setup', () => {
   const steps = /** @type {any} */ ([{ name: 'a', plan: { dev: false, target }, token: 'x' }]);
 
   test('the runs receive an earlier signal', async () => {
-    const code = await withSetup({ setup }, steps, { quiet: true }, async (refused, interrupt) => {
-      assert.equal(refused.size, 1);
-      process.emit('SIGHUP', 'SIGHUP');
-      return interrupt.stop.aborted ? 130 : 0;
-    });
+    const code = await withSetup(
+      { setup },
+      steps,
+      /** @type {any} */ ({ quiet: true, join: null }),
+      async (refused, interrupt) => {
+        assert.equal(refused.size, 1);
+        process.emit('SIGHUP', 'SIGHUP');
+        return interrupt.stop.aborted ? 130 : 0;
+      },
+    );
     assert.equal(code, 130);
     assert.equal(process.listenerCount('SIGTERM'), 0);
   });

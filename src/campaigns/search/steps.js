@@ -3,7 +3,7 @@ import { pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js'
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
 import { createRequester } from '../../http/request.js';
-import { prepareRun, run } from '../../run.js';
+import * as alone from '../../run.js';
 import { isPreparedOnce, planOfAll } from './step-plan.js';
 
 /** @import { Tls } from '../../http/tls.js' */
@@ -21,9 +21,12 @@ const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
  * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
  * @param {Plan} plan
  * @param {Pick<RunOptions, 'signal' | 'cutOff' | 'mayReach'> & {token: string | null, command: string, recoverMs: number,
- *   onEvent: (event: RunEvent) => void}} options
+ *   onEvent: (event: RunEvent) => void, runner?: Pick<typeof alone, 'prepareRun' | 'run'>}} options `runner`: of joined parts
  */
-export function openSteps(plan, { token, mayReach, signal, cutOff, command, recoverMs, onEvent }) {
+export function openSteps(
+  plan,
+  { token, mayReach, signal, cutOff, command, recoverMs, onEvent, runner = alone },
+) {
   const stop = signal ?? new AbortController().signal;
   /** Shared by all steps. @type {Prepared | null} */
   let shared = null;
@@ -59,7 +62,7 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
       // Preparation also puts load on the target, and its failure ends the search.
       const before = last === null ? null : await recover(last, recoverMs);
       const planned = isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan;
-      const prepared = shared ?? (await prepareRun(planned, preparing));
+      const prepared = shared ?? (await runner.prepareRun(planned, preparing));
       const target = { origin: prepared.fixture.origin, tls: prepared.tls };
       if (isPreparedOnce(plan)) shared = prepared;
       // Each preparation starts a new embedded server.
@@ -68,7 +71,7 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
         // The target must also recover from the preparation.
         const { waitedMs, recovered } = await recover(target, before === null ? recoverMs : 0);
         const settings = { prepared, signal: stop, cutOff, command, ...observers };
-        const ended = await runWithEarlyStop(stepPlan, settings);
+        const ended = await runWithEarlyStop(stepPlan, settings, runner);
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
       } finally {
         if (shared === null) {
@@ -85,13 +88,16 @@ export function openSteps(plan, { token, mayReach, signal, cutOff, command, reco
   };
 }
 
-/** @param {Plan} stepPlan @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options */
-async function runWithEarlyStop(stepPlan, options) {
+/**
+ * @param {Plan} stepPlan @param {RunOptions & {signal: AbortSignal, onEvent: (event: RunEvent) => void}} options
+ * @param {Pick<typeof alone, 'run'>} runner
+ */
+async function runWithEarlyStop(stepPlan, options, runner) {
   const watch = watchEarlyStop(stepPlan);
   const over = new AbortController();
   /** @type {string | null} */
   let cutShort = null;
-  const result = await run(stepPlan, {
+  const result = await runner.run(stepPlan, {
     ...options,
     signal: AbortSignal.any([options.signal, over.signal]),
     onEvent(event) {

@@ -1,0 +1,190 @@
+/** Part 0's meeting point: admits each other part once, keeps strangers out, and notices who has gone. */
+import { lookup } from 'node:dns/promises';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { usageError } from '../common/errors.js';
+import { isLoopback, listen } from '../common/listen.js';
+import { rejectOnStop } from '../common/stop.js';
+import { formatDuration } from '../common/units.js';
+import { TOOL_VERSION } from '../common/version.js';
+import { partName } from '../plan/shard-part.js';
+import { monotonicMs } from './clock.js';
+import { differencesOf } from './joined-plan.js';
+import { createWire } from './wire.js';
+
+/** @import { Socket } from 'node:net' */
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { RunEvent } from '../run.js' */
+/** @import { Wire, WireMessage } from './wire.js' */
+
+/** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
+/** `threads`: of each step's plan; `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, threads: number[], lost: string | null}} Member */
+/**
+ * `plans`: one for each step; `timeoutMs`: for all parts to come; `onMessage`: of a part; `onLost`: a part is gone
+ * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, plans: readonly Plan[], timeoutMs: number,
+ *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
+ */
+
+/** Connections without a proof that they know the secret; the oldest gives way to a new one. */
+const MAX_STRANGERS = 48;
+
+/** Missing parts that a message names. */
+const MAX_NAMED = 10;
+
+/**
+ * @param {GatheringOptions} options
+ * @param {{onMessage: (member: Member, message: WireMessage) => void, onLost: (member: Member) => void}} calls
+ * @throws {PkiLoadError} if it cannot listen
+ */
+export async function createGathering({ where, key, of, plans, timeoutMs, silenceMs, onEvent }, calls) {
+  /** @type {Map<number, Member>} */
+  const members = new Map();
+  /** Oldest first. @type {Set<Wire>} */
+  const strangers = new Set();
+  /** Since then no part may leave or come. */
+  let hasBegun = false;
+  let whenComplete = () => {};
+  const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
+  const missing = () =>
+    Array.from({ length: of - 1 }, (_, i) => i + 1).filter((index) => !members.has(index));
+
+  /** @param {Socket} socket */
+  function onConnection(socket) {
+    socket.setNoDelay(true);
+    let index = /** @type {number | null} */ (null);
+    let member = /** @type {Member | null} */ (null);
+    const wire = createWire(socket, {
+      ...{ key, isLeader: true, silenceMs },
+      onOpen: () => strangers.delete(wire),
+      onMessage(message) {
+        if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
+        else if (member !== null) calls.onMessage(member, message);
+        else if (index === null) index = welcome(wire, message);
+        else member = admit(wire, index, message);
+      },
+      onClose(why) {
+        strangers.delete(wire);
+        if (member !== null) lose(member, why);
+      },
+    });
+    strangers.add(wire);
+    const [oldest] = strangers;
+    if (strangers.size > MAX_STRANGERS) oldest.close('others came');
+  }
+
+  /** @param {Wire} wire @param {string} why */
+  function refuse(wire, why) {
+    wire.send({ type: 'refused', why });
+    wire.end();
+    warn(`A part was refused: ${why}.`);
+    return null;
+  }
+
+  /** @param {unknown} index @returns {string | null} why this part cannot come */
+  function whyNot(index) {
+    if (!Number.isInteger(index) || Number(index) < 0 || Number(index) >= of) return 'there is no such part';
+    const name = partName({ index: Number(index), of });
+    if (index === 0) return `${name} is here already: it is the one that listens`;
+    if (members.get(Number(index))?.lost === null) return `${name} is here already`;
+    return hasBegun ? `the run has begun, and ${name} was lost: no part is restarted into a run` : null;
+  }
+
+  /** @param {Wire} wire @param {WireMessage} hello @returns {number | null} null: refused */
+  function welcome(wire, { version, index, of: theirs }) {
+    const other = String(version).slice(0, 40);
+    if (version !== TOOL_VERSION)
+      return refuse(wire, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
+    if (theirs !== of) return refuse(wire, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
+    const why = whyNot(index);
+    if (why !== null) return refuse(wire, why);
+    wire.send({ type: 'welcome' });
+    return index;
+  }
+
+  /** @param {Wire} wire @param {number} index @param {WireMessage} message @returns {Member | null} null: refused */
+  function admit(wire, index, { plans: given }) {
+    const theirs = Array.isArray(given) ? given : [];
+    const name = partName({ index, of });
+    const differences = differencesOf(plans, theirs);
+    if (differences !== null)
+      return refuse(wire, `the settings of part 0 and of ${name} differ in ${differences}`);
+    const why = whyNot(index);
+    if (why !== null) return refuse(wire, why);
+    const threads = theirs.map(({ load }) => Math.max(1, Math.min(64, Number(load.threads) || 1)));
+    const member = { index, name, wire, threads, lost: null };
+    members.set(index, member);
+    wire.send({ type: 'admitted' });
+    onEvent({ type: 'notice', text: `${capital(name)} is here.` });
+    if (missing().length === 0) whenComplete();
+    return member;
+  }
+
+  /** @param {Member} member @param {string} why */
+  function lose(member, why) {
+    member.lost = why;
+    if (!hasBegun) members.delete(member.index);
+    warn(`${capital(member.name)} was lost: ${why}.`);
+    if (hasBegun) calls.onLost(member);
+  }
+
+  const server = createServer(onConnection);
+  const { host, note } = await hostFor(where.host);
+  const address = await listen(server, { host, port: where.port }, '--join', 'join');
+  // Failing to accept a connection (no file descriptor left) must not end the run.
+  server.on('error', () => {});
+  onEvent({ type: 'notice', text: `Part 0 listens on ${address}${note} for ${of - 1} other parts.` });
+
+  return {
+    /** With the actual port. */
+    address,
+    /** All of them, when complete. */
+    members: () => [...members.values()],
+    /** Resolves when all parts are here. @param {AbortSignal} stop @throws {PkiLoadError} naming those that did not come in time */
+    async complete(stop) {
+      const inTime = new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs)), timeoutMs);
+        whenComplete = () => {
+          clearTimeout(timer);
+          hasBegun = true;
+          resolve(null);
+        };
+        stop.addEventListener('abort', () => clearTimeout(timer), { once: true });
+        if (missing().length === 0) whenComplete();
+      });
+      await rejectOnStop(inTime, stop);
+    },
+    /** @param {WireMessage} message for all parts that are here */
+    send(message) {
+      for (const { wire, lost } of members.values()) if (lost === null) wire.send(message);
+    },
+    /** Sends it to all parts, and closes all connections. @param {WireMessage} message */
+    end(message) {
+      this.send(message);
+      for (const { wire } of members.values()) wire.end();
+      for (const wire of strangers) wire.close('the run is over');
+      server.close();
+    },
+  };
+}
+
+/** @param {string} text */
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** @param {number[]} missing @param {number} of @param {number} timeoutMs */
+function notComplete(missing, of, timeoutMs) {
+  const named = missing.slice(0, MAX_NAMED).join(', ') + (missing.length > MAX_NAMED ? ', ...' : '');
+  const parts =
+    missing.length === 1 ? `Part ${named} of ${of}` : `${missing.length} of ${of} parts (${named})`;
+  const message = `${parts} did not come within ${formatDuration(timeoutMs)}.`;
+  const remedy = 'Start every part with the same --join, or wait longer with --join-timeout.';
+  return usageError('part_missing', message, remedy);
+}
+
+/** The host, if it is an address of this machine, else all addresses: in a cluster, the name may lead to a gateway. @param {string} host */
+async function hostFor(host) {
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const { address } = await lookup(host).catch(() => ({ address: host }));
+  if (isLoopback(address) || own.some((one) => one.address === address)) return { host: address, note: '' };
+  const all = own.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
+  return { host: all, note: ` (all addresses: ${host} is none of this machine)` };
+}

@@ -1,0 +1,324 @@
+/** A part of a joined run other than part 0: does what part 0 asks, until it ends the run or is lost. */
+import { createConnection } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MessageChannel } from 'node:worker_threads';
+import { PkiLoadError, usageError } from '../common/errors.js';
+import { rejectOnStop } from '../common/stop.js';
+import { formatDuration } from '../common/units.js';
+import { TOOL_VERSION } from '../common/version.js';
+import { nsOf } from '../engine/interval.js';
+import { partName } from '../plan/shard-part.js';
+import { prepareRun, run } from '../run.js';
+import { createClock, monotonicMs } from './clock.js';
+import { findPlan, planOfPart } from './joined-plan.js';
+import { packReport } from './reports.js';
+import { createWire } from './wire.js';
+
+/** @import { Plan } from '../plan/plan.js' */
+/** @import { ShardPart } from '../plan/shard-part.js' */
+/** @import { Result } from '../result/schema.js' */
+/** @import { LiveHook, RunEvent, RunOptions } from '../run.js' */
+/** @import { Wire, WireMessage } from './wire.js' */
+
+/**
+ * `steps`: the plans of this part's own command line, each with its token; `timeoutMs`: to reach part 0; `now`: of the
+ * monotonic clock, replaced in tests
+ * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, timeoutMs: number, silenceMs?: number,
+ *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], command: string, stop: AbortSignal,
+ *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
+ *   now?: () => number}} MemberOptions
+ */
+/** What part 0 has asked for, and its next steps @typedef {ReturnType<typeof createTask>} Task */
+
+const [PING_MS, RETRY_MS] = [1000, 500];
+
+/** Exchanges just before the start, which make the clock exact. */
+const EXCHANGES = 8;
+
+/**
+ * @param {MemberOptions} options @returns {Promise<number>} exit code, once this part was taken
+ * @throws {PkiLoadError} if it was refused, or part 0 was lost or ended the run early
+ */
+export async function runAsMember(options) {
+  const { part, steps, command, stop, cutOff, onEvent, onResult, now = monotonicMs } = options;
+  const clock = createClock();
+  /** Aborted when there is no part 0 any more. */
+  const gone = new AbortController();
+  /** @type {Map<number, {step: number, over: AbortController, preparing: ReturnType<typeof prepareRun>}>} */
+  const preparations = new Map();
+  /** Clean-ups in progress. @type {Set<Promise<unknown>>} */
+  const closings = new Set();
+  const onClosing = (/** @type {Promise<unknown>} */ closing) => {
+    const settled = closing.catch(() => {}).finally(() => closings.delete(settled));
+    closings.add(settled);
+  };
+  let current = /** @type {Task | null} */ (null);
+  /** @type {Promise<void>} */
+  let running = Promise.resolve();
+  let onPong = () => {};
+  let finish = (/** @type {WireMessage} */ _end) => {};
+  const ended = new Promise((resolve) => {
+    finish = resolve;
+  });
+  const plans = steps.map(({ plan }) => plan);
+
+  /** @type {Record<string, (message: WireMessage) => void>} */
+  const HANDLERS = {
+    pong({ at, leader }) {
+      clock.add(Number(at), Number(leader), now());
+      onPong();
+    },
+    prepare(message) {
+      running = attempt(message.task, prepare, message);
+    },
+    run(message) {
+      running = attempt(message.task, runTask, message);
+    },
+    release({ id }) {
+      const known = preparations.get(id);
+      preparations.delete(id);
+      known?.over.abort();
+      if (known !== undefined) onClosing(known.preparing.then(({ close }) => close()));
+    },
+    connect: ({ task }) => ofTask(task)?.connect.resolve(0),
+    start: ({ task, at }) => ofTask(task)?.start.resolve(Number(at)),
+    stop: ({ task }) => ofTask(task)?.over.abort(),
+    cutOff: ({ task }) => ofTask(task)?.cut.abort(),
+    abandon({ task }) {
+      ofTask(task)?.over.abort();
+      ofTask(task)?.cut.abort();
+    },
+    end: (message) => finish(message),
+  };
+  const ofTask = (/** @type {unknown} */ task) => (current?.task === task ? current : null);
+
+  let wire = /** @type {Wire} */ (/** @type {unknown} */ (null));
+  await connect(options, {
+    onAdmitted(admitted) {
+      wire = admitted;
+    },
+    onMessage: (message) => {
+      if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
+    },
+    onClose(why) {
+      gone.abort();
+      finish({ type: 'end', lost: why });
+    },
+  });
+  const onStop = () => wire.send({ type: 'interrupted' });
+  stop.addEventListener('abort', onStop, { once: true });
+  if (stop.aborted) onStop();
+  const ping = () => wire.send({ type: 'ping', at: now() });
+  const pinging = setInterval(ping, PING_MS);
+
+  /** @param {number} task @param {(message: WireMessage) => Promise<void>} action @param {WireMessage} message */
+  async function attempt(task, action, message) {
+    const mine = createTask(task, [stop, gone.signal], cutOff);
+    current = mine;
+    try {
+      await Promise.all(closings);
+      await action(message);
+    } catch (error) {
+      // Part 0 knows why it stopped this part.
+      if (mine.signal.aborted) return;
+      const { code = 'internal', message: text, remedy, exitCode } = /** @type {PkiLoadError} */ (error);
+      onEvent({ type: 'warning', text });
+      wire.send({ type: 'failed', task, error: { code, message: text, remedy, exitCode } });
+    }
+  }
+
+  /** @param {WireMessage} message */
+  async function prepare({ task, id, plan }) {
+    const step = findPlan(plans, plan);
+    const over = new AbortController();
+    const { token, mayReach } = steps[step];
+    const signal = AbortSignal.any([stop, gone.signal, over.signal]);
+    const shown = { onEvent: shownIn(task), onClosing };
+    const preparing = prepareRun(planOfPart(plan, part, plans[step]), {
+      token,
+      mayReach,
+      signal,
+      cutOff,
+      ...shown,
+    });
+    preparations.set(id, { step, over, preparing });
+    await preparing;
+    wire.send({ type: 'reached', task, phase: 'prepared' });
+  }
+
+  /** @param {WireMessage} message */
+  async function runTask({ task, id, plan, hasReports }) {
+    const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
+    if (findPlan(plans, plan) !== step) fail('it has prepared another plan');
+    const { connect, start, signal, cutOff } = /** @type {Task} */ (current);
+    const reach = (/** @type {string} */ phase) =>
+      wire.send({
+        type: 'reached',
+        task,
+        phase,
+        roundTripMs: phase === 'connected' ? clock.roundTripMs() : 0,
+      });
+    const reports = hasReports
+      ? createReports((thread, report) => wire.send({ type: 'report', task, thread, report }))
+      : null;
+    try {
+      const result = await run(planOfPart(plan, part, plans[step]), {
+        ...{ prepared: await preparing, command, signal, cutOff, onClosing },
+        ...{ onEvent: shownIn(task), live: reports?.live },
+        start: {
+          connect: () => {
+            reach('ready');
+            return connect.promise;
+          },
+          async begin() {
+            for (let i = 0; i < EXCHANGES; i++) await exchange();
+            reach('connected');
+            const aheadMs = clock.toLocal(await start.promise) - now();
+            return process.hrtime.bigint() + nsOf(aheadMs);
+          },
+        },
+      });
+      wire.send({ type: 'result', task, result });
+      await onResult?.(result);
+    } finally {
+      reports?.close();
+    }
+  }
+
+  const exchange = () =>
+    new Promise((resolve) => {
+      onPong = () => resolve(null);
+      ping();
+    });
+
+  /** @param {number} task @returns {(event: RunEvent) => void} */
+  const shownIn = (task) => (event) => {
+    if (event.type === 'warning') wire.send({ type: 'event', task, text: event.text });
+    if (event.type === 'interval') wire.send({ type: 'interval', task, interval: event });
+    onEvent(event);
+  };
+
+  try {
+    const { lost, why, exitCode } = /** @type {WireMessage} */ (await ended);
+    gone.abort();
+    for (const id of [...preparations.keys()]) HANDLERS.release({ type: 'release', id });
+    await running;
+    await Promise.all(closings);
+    if (lost !== undefined) {
+      const text = `Part 0 was lost: ${lost}. This part, ${partName(part)}, has stopped, and removed what it had created.`;
+      throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
+    }
+    if (why === null) return exitCode;
+    throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode });
+  } finally {
+    clearInterval(pinging);
+    stop.removeEventListener('abort', onStop);
+    wire.end();
+  }
+}
+
+/** @param {string} problem @returns {never} */
+function fail(problem) {
+  throw new RangeError(problem);
+}
+
+/** @param {number} task @param {AbortSignal[]} stops @param {AbortSignal} cutOff */
+function createTask(task, stops, cutOff) {
+  const [over, cut] = [new AbortController(), new AbortController()];
+  return {
+    ...{ task, over, cut, connect: createDeferred(), start: createDeferred() },
+    signal: AbortSignal.any([...stops, over.signal]),
+    cutOff: AbortSignal.any([cutOff, cut.signal]),
+  };
+}
+
+function createDeferred() {
+  let resolve = (/** @type {number} */ _value) => {};
+  /** @type {Promise<number>} */
+  const promise = new Promise((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+/** @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
+function createReports(send) {
+  const channels = /** @type {MessageChannel[]} */ ([]);
+  return {
+    live: {
+      ports(count) {
+        for (let thread = 0; thread < count; thread++) {
+          const channel = new MessageChannel();
+          channel.port1.on('message', (report) => send(thread, packReport(report)));
+          channels.push(channel);
+        }
+        return channels.map(({ port2 }) => port2);
+      },
+      begin() {},
+    },
+    close() {
+      for (const { port1 } of channels) port1.close();
+    },
+  };
+}
+
+/** @typedef {{onAdmitted: (wire: Wire) => void, onMessage: (message: WireMessage) => void, onClose: (why: string) => void}} Calls */
+
+/** Tries until part 0 admits this part. @param {MemberOptions} options @param {Calls} calls */
+async function connect(options, calls) {
+  const { where, timeoutMs, stop, onEvent } = options;
+  const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
+  const deadline = performance.now() + timeoutMs;
+  for (let tries = 0; ; tries++) {
+    const { why, refused } = await rejectOnStop(tryToConnect(options, calls), stop);
+    if (refused !== null) {
+      const remedy = 'Start all parts with the same version, options and number of parts, each once.';
+      throw usageError('part_refused', `Part 0 at ${name} refused this part: ${refused}.`, remedy);
+    }
+    if (why === null) return onEvent({ type: 'notice', text: `Joined part 0 at ${name}.` });
+    if (tries === 0) onEvent({ type: 'notice', text: `Waiting for part 0 at ${name} (${why}).` });
+    if (performance.now() > deadline) {
+      const message = `Part 0 at ${name} did not accept this part within ${formatDuration(timeoutMs)} (${why}).`;
+      const remedy = 'Start part 0, and give all parts the same --join and the same secret.';
+      throw usageError('leader_missing', message, remedy);
+    }
+    await sleep(RETRY_MS * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => {});
+  }
+}
+
+/**
+ * @param {MemberOptions} options @param {Calls} calls
+ * @returns {Promise<{why: string | null, refused: string | null}>} both null: admitted; `why`: it may succeed later
+ */
+function tryToConnect({ where, key, part, steps, silenceMs }, calls) {
+  return new Promise((resolve) => {
+    const socket = createConnection(where);
+    socket.setNoDelay(true);
+    let isAdmitted = false;
+    let code = /** @type {string | null} */ (null);
+    socket.on('error', (error) => {
+      code = /** @type {NodeJS.ErrnoException} */ (error).code ?? error.message;
+    });
+    const wire = createWire(socket, {
+      ...{ key, isLeader: false, silenceMs },
+      onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part }),
+      onMessage(message) {
+        if (isAdmitted) calls.onMessage(message);
+        else if (message.type === 'welcome')
+          wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
+        else if (message.type === 'admitted') {
+          isAdmitted = true;
+          calls.onAdmitted(wire);
+          resolve({ why: null, refused: null });
+        } else {
+          wire.end();
+          resolve({ why: null, refused: String(message.why).slice(0, 1000) });
+        }
+      },
+      onClose(why) {
+        if (isAdmitted) calls.onClose(why);
+        else resolve({ why: code ?? why, refused: null });
+      },
+    });
+  });
+}
