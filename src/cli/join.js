@@ -105,7 +105,10 @@ function readSecret(env) {
 export async function withOtherParts({ join, quiet, out, ...settings }, steps, interrupt, act) {
   if (join === null) return act(interrupt);
   const { part, secret, ...meeting } = join;
-  for (const { plan } of steps) checkPart({ ...plan, ...plan.load }, part, '--join');
+  // The part with the fewest connections, so that all parts agree; in a search some may have none.
+  const last = { index: part.of - 1, of: part.of };
+  const load = settings.search?.of === 'concurrency' ? { concurrency: MAX_PARTS } : {};
+  for (const { plan } of steps) checkPart({ ...plan, ...plan.load, ...load }, last, '--join');
   const { keyOf } = await import('../join/wire.js');
   let print = writeWarning;
   const onEvent = (/** @type {RunEvent} */ event) => {

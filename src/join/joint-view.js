@@ -20,10 +20,10 @@ export async function createJointView(plan, threads, { live, onEvent = () => {},
   const { planned, cells } = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
   const load = { ...plan.load, threads: total(threads) };
   const ports = live?.ports(load.threads) ?? [];
-  let at = threads[0];
+  const before = (/** @type {number} */ part) => total(threads.slice(0, part));
   return {
     /** Of the other parts' threads; none: nothing shows their reports. @type {MessagePort[][]} */
-    ports: threads.slice(1).map((count) => ports.slice(at, (at += count))),
+    ports: threads.map((_, part) => ports.slice(before(part), before(part + 1))).slice(1),
     hasReports: ports.length > 0,
     /** For part 0's own run. @type {LiveHook | undefined} */
     live: live && { ports: () => ports.slice(0, threads[0]), begin: live.begin },

@@ -210,7 +210,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const result = await runOwn(part, { ...handling, signal: stop, start: createStart(stop) });
       await until(() => each().every(hasEnded), never);
       await onOwnResult?.(result);
-      const merged = merge(result, options.command);
+      const merged = { ...merge(result, options.command), interrupted: signal.aborted };
       options.onEvent?.({ type: 'result', result: merged });
       return merged;
     } catch (error) {

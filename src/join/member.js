@@ -93,24 +93,6 @@ export async function runAsMember(options) {
   const ofTask = (/** @type {unknown} */ task) => (current?.task === task ? current : null);
 
   let wire = /** @type {Wire} */ (/** @type {unknown} */ (null));
-  await connect(options, {
-    onAdmitted(admitted) {
-      wire = admitted;
-    },
-    onMessage: (message) => {
-      if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
-    },
-    onClose(why) {
-      gone.abort();
-      finish({ type: 'end', lost: why });
-    },
-  });
-  const onStop = () => wire.send({ type: 'interrupted' });
-  stop.addEventListener('abort', onStop, { once: true });
-  if (stop.aborted) onStop();
-  const ping = () => wire.send({ type: 'ping', at: now() });
-  const pinging = setInterval(ping, PING_MS);
-
   /** @param {number} task @param {(message: WireMessage) => Promise<void>} action @param {WireMessage} message */
   async function attempt(task, action, message) {
     const mine = createTask(task, [stop, gone.signal], cutOff);
@@ -185,6 +167,7 @@ export async function runAsMember(options) {
     }
   }
 
+  const ping = () => wire.send({ type: 'ping', at: now() });
   const exchange = () =>
     new Promise((resolve) => {
       onPong = () => resolve(null);
@@ -198,6 +181,22 @@ export async function runAsMember(options) {
     onEvent(event);
   };
 
+  await connect(options, {
+    onAdmitted(admitted) {
+      wire = admitted;
+    },
+    onMessage: (message) => {
+      if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
+    },
+    onClose(why) {
+      gone.abort();
+      finish({ type: 'end', lost: why });
+    },
+  });
+  const onStop = () => wire.send({ type: 'interrupted' });
+  stop.addEventListener('abort', onStop, { once: true });
+  if (stop.aborted) onStop();
+  const pinging = setInterval(ping, PING_MS);
   try {
     const { lost, why, exitCode } = /** @type {WireMessage} */ (await ended);
     gone.abort();

@@ -1,0 +1,323 @@
+/** Parts that do not come, come twice or otherwise, are lost or interrupted, and strangers: each ends in time, with a clear word. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exitCodeOf } from '../../src/cli/process.js';
+import { keyOf } from '../../src/join/wire.js';
+import { checkResult } from '../../src/result/check/check.js';
+import { checkVerdicts } from '../../src/result/check/check-verdicts.js';
+import {
+  planFor,
+  startAll,
+  startCable,
+  startCounting,
+  startFake,
+  startLeader,
+  startMember,
+} from './support.js';
+
+/** @import { WireMessage } from '../../src/join/wire.js' */
+
+/** @typedef {(message: WireMessage, send: (message: WireMessage) => void, socket: import('node:net').Socket) => void} OnMessage */
+
+const never = new AbortController().signal;
+
+/** Lets a test that fails end. @template T @param {Promise<T>} promise @returns {Promise<T>} */
+const inTime = (promise) =>
+  Promise.race([promise, sleep(20_000, undefined, { ref: false }).then(() => assert.fail('too late'))]);
+
+/** What it throws. @param {Promise<unknown>} promise @returns {Promise<any>} */
+const errorOf = (promise) =>
+  inTime(
+    promise.then(
+      () => assert.fail('it throws nothing'),
+      (error) => error,
+    ),
+  );
+
+describe('parts that cannot take part:', () => {
+  test('one that does not come is named, and those that came are let go', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where } = await startLeader(plan, 4, { timeoutMs: 600 });
+    const member = startMember(plan, where, [2, 4]);
+    const error = await errorOf(leader.complete(never));
+    assert.equal(error.code, 'part_missing');
+    assert.match(error.message, /^2 of 4 parts \(1, 3\) did not come within 600 ms\.$/);
+    leader.end({ why: error.full, exitCode: error.exitCode });
+    const { code, message, exitCode } = await inTime(member.outcome);
+    assert.deepEqual([code, exitCode], ['joined_run_ended', 1]);
+    assert.match(message, /^Part 0 ended the run: 2 of 4 parts \(1, 3\) did not come/);
+  });
+
+  /** @type {[string, (plan: any) => {part?: [number, number], plan?: any}, RegExp][]} */
+  const REFUSED = [
+    ['twice', () => ({}), /refused this part: part 1 of 2 is here already\./],
+    ['as part 0', () => ({ part: [0, 2] }), /part 0 of 2 is here already: it is the one that listens/],
+    ['as part 7', () => ({ part: [7, 2] }), /there is no such part/],
+    ['as one of three', () => ({ part: [1, 3] }), /it is one of 3 parts, but part 0 expects 2/],
+  ];
+  test('one that comes twice, or is no part, is refused and told why', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where, members, texts } = await startAll(plan, 2);
+    for (const [what, changes, message] of REFUSED) {
+      const { part = [1, 2] } = changes(plan);
+      const other = await inTime(startMember(plan, where, part).outcome);
+      assert.equal(other.code, 'part_refused', what);
+      assert.match(other.message, message);
+    }
+    assert.equal(texts.filter((text) => text.startsWith('A part was refused: ')).length, REFUSED.length);
+    assert.equal((await leader.run(plan)).totals.sent, 5);
+    leader.end();
+    assert.equal(await members[0].ended, 0);
+  });
+
+  test('one with other settings or of another version is refused, and the right one may still come', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where } = await startLeader(plan, 2);
+    const other = await inTime(startMember(await planFor(url, { requests: 6 }), where, [1, 2]).outcome);
+    assert.match(
+      other.message,
+      /the settings of part 0 and of part 1 of 2 differ in load\.requests \(5 and 6\)\.$/,
+    );
+    const fake = startFake(where, { index: 1, of: 2, version: '9.9.9' }, () => {});
+    await inTime(fake.closed);
+    assert.match(fake.messages[0].why, /^it is version 9\.9\.9, but part 0 is \d/);
+    const right = startMember(plan, where, [1, 2]);
+    await inTime(leader.complete(never));
+    leader.end();
+    assert.equal(await right.ended, 0);
+  });
+
+  test('one with another secret learns nothing, and gives up in time', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where, texts } = await startLeader(plan, 2);
+    const member = startMember(plan, where, [1, 2], { key: keyOf('another secret'), timeoutMs: 100 });
+    const { code, message } = await inTime(member.outcome);
+    assert.equal(code, 'leader_missing');
+    assert.match(message, /did not accept this part within 100 ms \(its connection closed\)\.$/);
+    assert.equal(texts.length, 1, 'only that it listens');
+    leader.end();
+  });
+
+  test('strangers get no byte, are closed, and keep no part away', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where } = await startLeader(plan, 2);
+    let [bytes, closed] = [0, 0];
+    const strangers = Array.from({ length: 60 }, () => {
+      const socket = connect(where);
+      socket
+        .on('data', ({ length }) => (bytes += length))
+        .on('error', () => {})
+        .on('close', () => closed++);
+      return socket;
+    });
+    await Promise.all(strangers.map((socket) => once(socket, 'connect')));
+    strangers[59].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
+    while (closed < 13) await sleep(10);
+    const member = startMember(plan, where, [1, 2]);
+    await inTime(leader.complete(never));
+    assert.deepEqual([bytes, leader.address.startsWith('127.0.0.1:')], [0, true]);
+    leader.end();
+    assert.equal(await member.ended, 0);
+    for (const socket of strangers) socket.destroy();
+  });
+});
+
+/** Does all that is asked until `phase`. @param {string} phase @param {(socket: import('node:net').Socket, send: (message: WireMessage) => void, message: WireMessage) => void} act @returns {OnMessage} */
+const obedient = (phase, act) => (message, send, socket) => {
+  const { type, task } = message;
+  if (type === phase) return act(socket, send, message);
+  const phases = /** @type {Record<string, string>} */ ({
+    prepare: 'prepared',
+    run: 'ready',
+    connect: 'connected',
+  });
+  if (type === 'welcome') send({ type: 'plans', plans: [PLANS.get(socket.remotePort)] });
+  if (phases[type] !== undefined) send({ type: 'reached', task, phase: phases[type] });
+};
+
+/** What each leader expects, by port. @type {Map<number | undefined, any>} */
+const PLANS = new Map();
+
+/** Part 0, a real part 1, and a part 2 that behaves so. @param {any} t @param {OnMessage} behaviour @param {Record<string, unknown>} [load] */
+async function startWithFake(t, behaviour, load = { rate: 30, duration: '2s' }) {
+  const target = await startCounting(t);
+  const plan = await planFor(target.url, { seed: 1, require: ['errors<50%'], ...load });
+  const { leader, where, texts } = await startLeader(plan, 3);
+  PLANS.set(where.port, plan);
+  const member = startMember(plan, where, [1, 3]);
+  const fake = startFake(where, { index: 2, of: 3 }, behaviour);
+  await inTime(leader.complete(never));
+  return { ...target, plan, leader, where, texts, member, fake };
+}
+
+describe('a part that is lost', { concurrency: 3 }, () => {
+  for (const [phase, when] of /** @type {const} */ ([
+    ['prepare', 'during preparation'],
+    ['run', 'when the run is being made ready'],
+    ['connect', 'when connections are opened'],
+  ])) {
+    test(`${when} ends the run: nothing is sent`, async (t) => {
+      const { leader, plan, member, paths, where } = await startWithFake(
+        t,
+        obedient(phase, (socket) => socket.destroy()),
+      );
+      const error = await errorOf(leader.run(plan));
+      assert.deepEqual([error.code, error.exitCode], ['part_lost', 1]);
+      assert.match(error.message, /^Part 2 of 3 was lost: its connection closed\.$/);
+      const late = await inTime(startMember(plan, where, [2, 3]).outcome);
+      assert.match(
+        late.message,
+        /the run has begun, and part 2 of 3 was lost: no part is restarted into a run/,
+      );
+      leader.end({ why: error.message, exitCode: 1 });
+      assert.equal((await inTime(member.outcome)).code, 'joined_run_ended');
+      assert.deepEqual(paths, []);
+    });
+  }
+
+  test('while it sends stops all parts; the others are measured, the result says what is missing, and nothing is met', async (t) => {
+    const behaviour = obedient('start', (socket) => void setTimeout(() => socket.destroy(), 800));
+    const { leader, plan, member, texts } = await startWithFake(t, behaviour);
+    const result = await inTime(leader.run(plan));
+    assert.deepEqual(checkResult(result, { isFile: true }), []);
+    assert.deepEqual([...checkVerdicts(result)], []);
+    const { measurement, requirements, merged, totals, interrupted } = result;
+    assert.deepEqual([measurement.verdict, measurement.reasons[0].code], ['invalid', 'parts_missing']);
+    assert.match(measurement.reasons[0].text, /missing: part 2 of 3 \(its connection closed\)\./);
+    assert.deepEqual([requirements[0].verdict, requirements[0].doubt], ['not proven', 'invalid']);
+    assert.deepEqual(
+      merged?.map(({ index }) => index),
+      [0, 1],
+    );
+    assert.ok(totals.sent > 0 && totals.sent < 40, `${totals.sent}`);
+    assert.deepEqual([interrupted, exitCodeOf(result)], [false, 98]);
+    assert.ok(texts.includes('Part 2 of 3 was lost: its connection closed.'));
+    await assert.rejects(leader.run(plan), { code: 'part_lost' });
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('before it hands in its result is missing from it', async (t) => {
+    const behaviour = obedient('start', (socket) => void setTimeout(() => socket.destroy(), 900));
+    const { leader, plan, member } = await startWithFake(t, behaviour, { rate: 30, duration: '0.3s' });
+    const result = await inTime(leader.run(plan));
+    assert.deepEqual(checkResult(result, { isFile: true }), []);
+    assert.deepEqual([result.totals.sent, result.totals.planned, exitCodeOf(result)], [6, 6, 98]);
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('for what it says is refused, not believed', async (t) => {
+    const behaviour = obedient('start', (_, send, { task }) =>
+      send({ type: 'result', task, result: { schema: 'x' } }),
+    );
+    const { leader, plan, member } = await startWithFake(t, behaviour, { requests: 30, rate: 100 });
+    const { measurement } = await inTime(leader.run(plan));
+    assert.match(
+      measurement.reasons[0].text,
+      /part 2 of 3 \(it sent something wrong \(.*The result of part 2 of 3.*\)\)/i,
+    );
+    leader.end();
+    await inTime(member.ended);
+  });
+
+  test('for an error of its own passes it on, and the next run may succeed', async (t) => {
+    let fails = 1;
+    const behaviour = obedient('prepare', (_, send, { task }) => {
+      const error = { code: 'target_refused', message: 'no access', remedy: 'Ask.', exitCode: 2 };
+      if (fails-- > 0) send({ type: 'failed', task, error });
+      else send({ type: 'reached', task, phase: 'prepared' });
+    });
+    const { leader, plan, member, fake } = await startWithFake(t, behaviour, { requests: 5 });
+    const error = await errorOf(leader.run(plan));
+    assert.deepEqual(
+      [error.code, error.exitCode, error.full],
+      ['target_refused', 2, 'Part 2 of 3: no access Ask.'],
+    );
+    const prepared = await inTime(leader.prepareRun(plan));
+    await prepared.close();
+    assert.deepEqual(
+      fake.messages.map(({ type }) => type).filter((type) => type !== 'pong'),
+      [...['welcome', 'admitted', 'prepare', 'release', 'prepare', 'release']],
+    );
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+});
+
+describe('the connection', { concurrency: 3 }, () => {
+  /** Two parts, with a cable between them. @param {any} t @param {number} silenceMs */
+  async function startWithCable(t, silenceMs) {
+    const target = await startCounting(t);
+    const plan = await planFor(target.url, { rate: 40, duration: '2s', seed: 1 });
+    const { leader, where, texts } = await startLeader(plan, 2, { silenceMs });
+    const cable = await startCable(t, where);
+    const member = startMember(plan, cable.where, [1, 2], { silenceMs });
+    await inTime(leader.complete(never));
+    return { ...target, plan, leader, member, cable, texts };
+  }
+  /** @param {(event: any) => void} act called once, while requests are sent */
+  function whileSending(act) {
+    let isDone = false;
+    return (/** @type {any} */ event) => {
+      if (event.type !== 'interval' || isDone) return;
+      isDone = true;
+      act(event);
+    };
+  }
+
+  test('may stall for less than the limit: the run goes on, and nothing is missing', async (t) => {
+    const { leader, plan, member, cable } = await startWithCable(t, 3000);
+    const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(1200)) }));
+    assert.deepEqual([result.totals.sent, result.merged?.length], [80, 2]);
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('that stalls for longer loses the part, on both sides', async (t) => {
+    const { leader, plan, member, cable } = await startWithCable(t, 1500);
+    const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(60_000)) }));
+    assert.match(result.measurement.reasons[0].text, /part 1 of 2 \(it was silent for 1\.5 s\)/);
+    const { code, message } = await inTime(member.outcome);
+    assert.equal(code, 'leader_lost');
+    assert.match(message, /^Part 0 was lost: it was silent for 1\.5 s\. This part, part 1 of 2, has stopped/);
+    leader.end();
+  });
+
+  test('that breaks stops the member at once: it keeps what it measured, and says why', async (t) => {
+    const { leader, plan, member, cable } = await startWithCable(t, 15_000);
+    const running = leader.run(plan, { onEvent: whileSending(() => cable.cut()) });
+    const { code, exitCode } = await inTime(member.outcome);
+    assert.deepEqual([code, exitCode], ['leader_lost', 1]);
+    assert.equal(member.results.length, 1);
+    const [{ interrupted, totals }] = member.results;
+    assert.ok(interrupted && totals.sent < 40, `${totals.sent}`);
+    await inTime(running);
+    leader.end();
+  });
+
+  for (const who of /** @type {const} */ (['part 0', 'part 1'])) {
+    test(`Ctrl-C of ${who} stops all parts, and what was measured is reported`, async (t) => {
+      const { leader, plan, member, texts } = await startWithCable(t, 15_000);
+      const own = new AbortController();
+      const stop = who === 'part 0' ? own : member.stop;
+      const signal = AbortSignal.any([own.signal, leader.interrupted]);
+      const result = await inTime(leader.run(plan, { signal, onEvent: whileSending(() => stop.abort()) }));
+      assert.deepEqual(checkResult(result), []);
+      assert.ok(result.totals.sent < 80, `${result.totals.sent}`);
+      assert.deepEqual([result.merged?.length, exitCodeOf(result)], [2, 130]);
+      leader.end({ exitCode: 130 });
+      assert.equal(await inTime(member.ended), 130);
+      const told = texts.includes('Part 1 of 2 was interrupted. All parts stop.');
+      assert.equal(told, who === 'part 1');
+    });
+  }
+});
