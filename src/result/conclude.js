@@ -191,7 +191,9 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
     interrupted: run.interrupted && isOpen,
     startMs,
     windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
-    offeredPerSecond: offeredBetween(load, startMs, Math.min(endMs, run.windowMs)),
+    // Without a rate of the whole, part of the plan is missing.
+    offeredPerSecond:
+      run.offeredPerSecond === null ? null : offeredBetween(load, startMs, Math.min(endMs, run.windowMs)),
     endedMs: Math.max(0, run.endedMs - startMs),
     ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
   };

@@ -216,9 +216,9 @@ describe('a part that is lost', { concurrency: 3 }, () => {
   });
 
   test('for what it says is refused, not believed', async (t) => {
-    const behaviour = obedient('start', (_, send, { task }) =>
-      send({ type: 'result', task, result: { schema: 'x' } }),
-    );
+    const behaviour = obedient('start', (_, send, { task }) => {
+      setTimeout(send, 600, { type: 'result', task, result: { schema: 'x' } });
+    });
     const { leader, plan, member } = await startWithFake(t, behaviour, { requests: 30, rate: 100 });
     const { measurement } = await inTime(leader.run(plan));
     assert.match(
@@ -244,9 +244,11 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     );
     const prepared = await inTime(leader.prepareRun(plan));
     await prepared.close();
+    leader.end();
+    await inTime(fake.closed);
     assert.deepEqual(
       fake.messages.map(({ type }) => type).filter((type) => type !== 'pong'),
-      [...['welcome', 'admitted', 'prepare', 'release', 'prepare', 'release']],
+      [...['welcome', 'admitted', 'prepare', 'release', 'prepare', 'release', 'end']],
     );
     leader.end();
     assert.equal(await inTime(member.ended), 0);

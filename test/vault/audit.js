@@ -27,13 +27,21 @@ export async function openAudit(vault, client) {
      * @param {string} path requests for it and for what is below it
      * @returns {Asked[]}
      */
-    since(mark, path) {
-      const lines = readFileSync(file).subarray(mark).toString('utf8').split('\n').filter(Boolean);
-      return lines
-        .map((line) => JSON.parse(line))
-        .filter(({ type }) => type === 'response')
-        .map(({ request }) => ({ path: request.path, operation: request.operation }))
-        .filter((asked) => asked.path === path || asked.path.startsWith(`${path}/`));
-    },
+    since: (mark, path) =>
+      entriesSince(mark, path).map(({ request: { path, operation } }) => ({ path, operation })),
+    /** When requests for this path arrived. @param {number} mark @param {string} path @returns {number[]} Unix times in ms */
+    arrivals: (mark, path) =>
+      entriesSince(mark, path, 'request').map(
+        ({ time }) => Date.parse(time) + Number(`0.${/\.\d{3}(\d+)/.exec(time)?.[1]}`),
+      ),
   };
+
+  /** @param {number} mark @param {string} path @param {'request' | 'response'} [kind] @returns {any[]} */
+  function entriesSince(mark, path, kind = 'response') {
+    const lines = readFileSync(file).subarray(mark).toString('utf8').split('\n').filter(Boolean);
+    return lines
+      .map((line) => JSON.parse(line))
+      .filter(({ type }) => type === kind)
+      .filter(({ request }) => request.path === path || request.path.startsWith(`${path}/`));
+  }
 }

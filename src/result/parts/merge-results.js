@@ -69,7 +69,10 @@ function mergeParts(parts, missing, command) {
   const watches = parts.map(({ merge }) => ({ forgone: 0, handshakes: {}, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
-  const facts = { ...factsOf(parts, plan), toolErrors: countToolErrors(operations, watched) };
+  const facts = {
+    ...factsOf(parts, plan, missing.length > 0),
+    toolErrors: countToolErrors(operations, watched),
+  };
   const block = buildBlock(operations, facts);
   const joined = createSeconds({ threads: parts.length, shard: null });
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
@@ -113,8 +116,8 @@ function startedApart(parts, windowMs) {
 /** @param {Part} part @returns {number} Unix time in ms */
 const startOf = ({ result }) => Date.parse(result.startedAt);
 
-/** @param {Part[]} parts @param {Plan} plan @returns {RunFacts} */
-function factsOf(parts, { load }) {
+/** @param {Part[]} parts @param {Plan} plan @param {boolean} isIncomplete @returns {RunFacts} */
+function factsOf(parts, { load }, isIncomplete) {
   const results = parts.map(({ result }) => result);
   const operations = Object.entries(results[0].operations);
   const units = operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]);
@@ -126,7 +129,7 @@ function factsOf(parts, { load }) {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
-    offeredPerSecond: offeredBetween(load, 0, windowMs),
+    offeredPerSecond: isIncomplete ? null : offeredBetween(load, 0, windowMs),
     concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
     ...{ model, arrivals, warmupMs },

@@ -1,0 +1,128 @@
+/** Parts joined by `--join` on a real Vault: together they are one run, and one scenario. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { maxOf, minOf } from '../../src/common/sums.js';
+import { mergeResults } from '../../src/result/parts/merge-results.js';
+import { readDocument } from '../../src/result/read-document.js';
+import { startCli } from '../cli/support.js';
+import { openAudit } from './audit.js';
+import { setUpPki } from './pki.js';
+import { freePort, startVault } from './start.js';
+
+/** @import { Result } from '../../src/result/schema.js' */
+
+const folder = mkdtempSync(join(tmpdir(), 'vpl-join-'));
+/** @type {Awaited<ReturnType<typeof startVault>>} */
+let vault;
+/** @type {ReturnType<Awaited<ReturnType<typeof startVault>>['connect']>} */
+let root;
+before(async () => {
+  vault = await startVault();
+  root = vault.connect();
+});
+after(async () => {
+  await root.close();
+  await vault.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** @param {string[]} args of each part @param {number} of parts @returns how each ended, part 0 first */
+async function runJoined(args, of) {
+  const meeting = ['--join', `127.0.0.1:${await freePort()}`, '--parts', String(of)];
+  const secret = { VAULT_PKI_LOAD_JOIN_SECRET: 'a secret of the test' };
+  const env = { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token, ...secret };
+  return Promise.all(
+    Array.from({ length: of }, (_, index) => {
+      const own = { ...env, JOB_COMPLETION_INDEX: String(index) };
+      return startCli([...args, ...meeting], { env: own, cwd: folder }).ended;
+    }),
+  );
+}
+
+const resultIn = async (/** @type {string} */ name) =>
+  /** @type {Result} */ (await readDocument(join(folder, name)));
+
+test('three parts: 1,200 OCSP requests at the times of one schedule, and one result of all parts', async (t) => {
+  await setUpPki(root);
+  const audit = await openAudit(vault, root);
+  const mark = audit.mark();
+  const load = ['--rate', '60', '--duration', '20s', '--seed', '1', '--require', 'errors<50%'];
+  const ended = await runJoined(['ocsp', ...['--role', 'ec-stored', ...load, '--out', 'whole.json']], 3);
+  assert.deepEqual(
+    ended.map(({ code }) => code).slice(1),
+    [0, 0],
+    ended.map(({ stderr }) => stderr).join('\n'),
+  );
+  const whole = await resultIn('whole.json');
+  assert.equal(ended[0].code, whole.measurement.verdict === 'valid' ? 0 : 98, ended[0].stderr);
+  assert.deepEqual(whole.outcomes, { good: 1200 });
+
+  const arrivals = audit.arrivals(mark, 'pki_int/ocsp').sort((a, b) => a - b);
+  assert.equal(arrivals.length, 1200);
+  // Arrival i is due at i / 60 s; the distance is the largest difference between the shares of both by any time.
+  const startedMs = Date.parse(whole.startedAt);
+  const shares = arrivals.map((ms, i) =>
+    Math.abs((i + 1) / 1200 - Math.min(1, Math.max(0, (ms - startedMs) / 20_000))),
+  );
+  const distance = maxOf(shares);
+  t.diagnostic(`Kolmogorov distance between the arrivals and the schedule: ${distance.toFixed(5)}`);
+  assert.ok(distance < 0.02, String(distance));
+
+  const parts = await Promise.all([0, 1, 2].map((part) => resultIn(`whole-part-${part}.json`)));
+  const started = parts.map(({ startedAtMonotonicNs }) => Number(startedAtMonotonicNs) / 1e6);
+  const skewMs = maxOf(started) - minOf(started);
+  t.diagnostic(`Start skew: ${skewMs.toFixed(3)} ms`);
+  assert.ok(skewMs < 5, String(skewMs));
+  const merged = mergeResults(parts);
+  for (const key of /** @type {const} */ ([
+    'totals',
+    'outcomes',
+    'outcomeDetails',
+    'latencyMs',
+    'timeline',
+    'operations',
+  ]))
+    assert.deepEqual(merged[key], whole[key], key);
+});
+
+test('a scenario with a setup, a mix, stages and a second run: part 0 creates and removes the setup', async () => {
+  const scenario = {
+    name: 'Joined',
+    setup: { name: 'vpl-join-test', 'ca-key-type': 'ec', with: ['approle', 'kv'] },
+    load: { seed: 7 },
+    mix: [
+      { operation: 'approle-login', weight: 1, require: ['errors<50%'] },
+      { operation: 'kv-write', weight: 3 },
+    ],
+    runs: [
+      {
+        name: 'climb',
+        stages: [
+          { name: 'low', hold: { rate: 20, duration: 2 } },
+          { name: 'high', hold: { rate: 40, duration: 2 }, require: ['p50<10s'] },
+        ],
+      },
+      { name: 'flat', load: { rate: 30, duration: 2 } },
+    ],
+  };
+  writeFileSync(join(folder, 'scenario.json'), JSON.stringify(scenario));
+  const mounts = async () => Object.keys((await root.read('sys/mounts')).data ?? {}).sort();
+  const before = await mounts();
+  const ended = await runJoined(['run', 'scenario.json', '--out', 'all.json'], 2);
+  assert.equal(ended[1].code, 0, ended[1].stderr);
+  assert.ok([0, 98, 99].includes(Number(ended[0].code)), ended[0].stderr);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('all')),
+    [...['all-climb.json', 'all-flat.json', 'all.json']],
+  );
+  const [climb, flat] = [await resultIn('all-climb.json'), await resultIn('all-flat.json')];
+  assert.deepEqual(
+    climb.stages?.map(({ totals }) => totals.succeeded),
+    [40, 80],
+  );
+  assert.deepEqual([climb.totals.errors, flat.totals.succeeded, flat.merged?.length], [0, 60, 2]);
+  assert.deepEqual(await mounts(), before);
+});
