@@ -98,7 +98,11 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
 
   function expectMore() {
     clearTimeout(timer);
-    timer = setTimeout(close, silenceMs, `it was silent for ${silenceMs / 1000} s`);
+    // If this process was busy, bytes have arrived by now, and are read before the second timer fires.
+    const graceMs = silenceMs / 10;
+    timer = setTimeout(() => {
+      timer = setTimeout(close, graceMs, `it was silent for ${silenceMs / 1000} s`);
+    }, silenceMs - graceMs);
   }
 
   /** The other side is no stranger. */

@@ -16,6 +16,7 @@ test('by default: one run, text output, no metrics', async () => {
     repeat: 1,
     pauseMs: 0,
     search: null,
+    join: null,
   });
 });
 

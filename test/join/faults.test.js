@@ -277,7 +277,7 @@ describe('the connection', { concurrency: 3 }, () => {
   }
 
   test('may stall for less than the limit: the run goes on, and nothing is missing', async (t) => {
-    const { leader, plan, member, cable } = await startWithCable(t, 3000);
+    const { leader, plan, member, cable } = await startWithCable(t, 6000);
     const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(1200)) }));
     assert.deepEqual([result.totals.sent, result.merged?.length], [80, 2]);
     leader.end();

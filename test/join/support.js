@@ -96,15 +96,15 @@ export async function startAll(plan, of, { leader: ofLeader = {}, member: ofMemb
 
 /**
  * Speaks the protocol as far as the test needs. @param {{host: string, port: number}} where @param {Record<string, unknown>} hello
- * @param {(message: WireMessage, send: (message: WireMessage) => void, socket: Socket) => void} onMessage
+ * @param {(message: WireMessage, send: (message: WireMessage) => void, socket: Socket) => void} onMessage @param {Buffer} [key]
  */
-export function startFake(where, hello, onMessage) {
+export function startFake(where, hello, onMessage, key = KEY) {
   const socket = connect(where);
   socket.on('error', () => {});
   /** @type {WireMessage[]} */
   const messages = [];
   const wire = createWire(socket, {
-    key: KEY,
+    key,
     isLeader: false,
     onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...hello }),
     onMessage(message) {
@@ -113,7 +113,7 @@ export function startFake(where, hello, onMessage) {
     },
     onClose: () => {},
   });
-  return { socket, messages, closed: once(socket, 'close') };
+  return { socket, messages, closed: new Promise((resolve) => socket.on('close', resolve)) };
 }
 
 /** Passes bytes on, until told otherwise. @param {Context} context @param {{host: string, port: number}} where */
