@@ -21,8 +21,6 @@ const Figures = z.object({
 });
 const FIGURES = Object.keys(Figures.shape).map((key) => `load.${key}`);
 
-/** @typedef {{operation: string, plan: Plan}} Named */
-
 /**
  * @param {readonly Plan[]} own of part 0, one for each step @param {readonly Plan[]} theirs from the other part
  * @returns {string | null} how they differ, other than in what each part decides; null: they do not

@@ -28,6 +28,10 @@ const never = new AbortController().signal;
 const inTime = (promise) =>
   Promise.race([promise, sleep(20_000, undefined, { ref: false }).then(() => assert.fail('too late'))]);
 
+/** On a busy machine there may be other reasons, too. @param {any} measurement @returns {string} */
+const missingIn = ({ reasons }) =>
+  reasons.find((/** @type {any} */ { code }) => code === 'parts_missing')?.text ?? '';
+
 /** What it throws. @param {Promise<unknown>} promise @returns {Promise<any>} */
 const errorOf = (promise) =>
   inTime(
@@ -190,8 +194,8 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     assert.deepEqual(checkResult(result, { isFile: true }), []);
     assert.deepEqual([...checkVerdicts(result)], []);
     const { measurement, requirements, merged, totals, interrupted } = result;
-    assert.deepEqual([measurement.verdict, measurement.reasons[0].code], ['invalid', 'parts_missing']);
-    assert.match(measurement.reasons[0].text, /missing: part 2 of 3 \(its connection closed\)\./);
+    assert.equal(measurement.verdict, 'invalid');
+    assert.match(missingIn(measurement), /missing: part 2 of 3 \(its connection closed\)\./);
     assert.deepEqual([requirements[0].verdict, requirements[0].doubt], ['not proven', 'invalid']);
     assert.deepEqual(
       merged?.map(({ index }) => index),
@@ -222,7 +226,7 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     const { leader, plan, member } = await startWithFake(t, behaviour, { requests: 30, rate: 100 });
     const { measurement } = await inTime(leader.run(plan));
     assert.match(
-      measurement.reasons[0].text,
+      missingIn(measurement),
       /part 2 of 3 \(it sent something wrong \(.*The result of part 2 of 3.*\)\)/i,
     );
     leader.end();
@@ -287,7 +291,7 @@ describe('the connection', { concurrency: 3 }, () => {
   test('that stalls for longer loses the part, on both sides', async (t) => {
     const { leader, plan, member, cable } = await startWithCable(t, 1500);
     const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(60_000)) }));
-    assert.match(result.measurement.reasons[0].text, /part 1 of 2 \(it was silent for 1\.5 s\)/);
+    assert.match(missingIn(result.measurement), /part 1 of 2 \(it was silent for 1\.5 s\)/);
     const { code, message } = await inTime(member.outcome);
     assert.equal(code, 'leader_lost');
     assert.match(message, /^Part 0 was lost: it was silent for 1\.5 s\. This part, part 1 of 2, has stopped/);
