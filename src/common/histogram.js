@@ -52,6 +52,15 @@ export function encodeHistogram(histogram) {
   return /** @type {any} */ (histogram).encodeIntoCompressedBase64();
 }
 
+/** Much faster than decoding. @param {string} text untrusted @returns {number} its non-empty buckets; 0: unreadable */
+export function countBuckets(text) {
+  try {
+    return bucketsOf(text).length / 2;
+  } catch {
+    return 0;
+  }
+}
+
 /** In bounded time and memory. @param {string} text untrusted @throws {RangeError} if not written by this tool */
 export function decodeHistogram(text) {
   const histogram = createHistogram();

@@ -1,8 +1,9 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
+import { countBuckets } from '../common/histogram.js';
 import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
-import { findUnreadable } from './check/check-latency.js';
+import { findUnreadable, histogramsIn } from './check/check-latency.js';
 import { checkMeasurement, checkVerdicts } from './check/check-verdicts.js';
 import { checkFindings } from './comparison/compare.js';
 import { validateComparison } from './comparison/comparison-schema.js';
@@ -22,6 +23,9 @@ import { validateSearch } from './search/search-schema.js';
 
 /** Nesting of objects and lists; MiB of a file, so that its text fits into a JavaScript string. */
 const [MAX_LEVELS, MAX_MIB] = [100, 400];
+
+/** A histogram has about one non-empty bucket for each character, but a made-up one of 120 characters can have 28,672. */
+const [MAX_BUCKETS_PER_CHARACTER, MIN_BUCKETS] = [2, 500_000];
 
 /** Path that means standard input. */
 const STDIN = '-';
@@ -72,10 +76,12 @@ function nameOf(path) {
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  const value = parseJson(new TextDecoder(encoding).decode(bytes), name);
+  const text = new TextDecoder(encoding).decode(bytes);
+  const value = parseJson(text, name);
   const unsafe = `${name} is nested more than ${MAX_LEVELS} levels deep, or has a key __proto__.`;
   if (isUnsafe(value, MAX_LEVELS)) throw fileError('bad_document', unsafe);
   refuseNewer(value, name);
+  refuseCostly(value, MIN_BUCKETS + MAX_BUCKETS_PER_CHARACTER * text.length, name);
   try {
     addMissingFigures(value);
   } catch (error) {
@@ -111,6 +117,15 @@ function isUnsafe(value, levels) {
   if (typeof value !== 'object' || value === null) return false;
   const isOwn = levels === 0 || Object.hasOwn(value, '__proto__');
   return isOwn || Object.values(value).some((inner) => isUnsafe(inner, levels - 1));
+}
+
+/** Each bucket takes time wherever its histogram is read. @param {unknown} value @param {number} maxBuckets @param {string} name */
+function refuseCostly(value, maxBuckets, name) {
+  let left = maxBuckets;
+  for (const [place, text] of histogramsIn(value)) {
+    left -= countBuckets(text);
+    if (left < 0) throw fileError('bad_document', `${name} has too many histogram buckets: see ${place}.`);
+  }
 }
 
 /** @param {string} text @param {string} name @returns {unknown} */

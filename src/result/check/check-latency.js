@@ -92,12 +92,12 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
 
 /** @param {Result} result @returns {string | undefined} a sentence naming the first unreadable histogram */
 export function findUnreadable({ plan, ...result }) {
-  for (const [place, text] of histogramsIn(result, ''))
+  for (const [place, text] of histogramsIn(result))
     if (readHistogram(text) === null) return `${place} cannot be read`;
 }
 
-/** @param {unknown} value @param {string} place @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
-function* histogramsIn(value, place, isOwn = false) {
+/** @param {unknown} value @param {string} [place] @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
+export function* histogramsIn(value, place = '', isOwn = false) {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     const at = place === '' ? key : `${place}.${key}`;
