@@ -20,42 +20,34 @@ describe('the server becomes another one after the checks: every request has the
   });
   after(() => front.stop());
 
-  for (const fault of FAULTS) {
-    for (const resumption of ['off', 'on']) {
-      test(`${fault.name}, --tls-resumption ${resumption}`, async (t) => {
-        front.state.connections = 0;
-        received.text = '';
-        let atChecks = '';
-        front.state.serve = (socket) => {
-          if (front.state.connections === 1) return serveGood(socket);
-          atChecks ||= received.text;
-          fault.serve(socket);
-        };
-        const VAULT_CACERT = scratch(t)('ca.pem', authoritiesOf(fault).join(''));
-        const load = [
-          '--connections',
-          'new',
-          '--requests',
-          `${REQUESTS}`,
-          '--concurrency',
-          '2',
-          '--timeout',
-          '1s',
-        ];
-        const { outcomes } = await measure(
-          ['http', '--path', '/v1/x', ...load, '--tls-resumption', resumption],
-          { env: { VAULT_ADDR: front.origin, VAULT_TOKEN: TOKEN, VAULT_CACERT } },
-        );
-        assert.deepEqual(outcomes, { [fault.outcome ?? fault.code]: REQUESTS });
-        assert.match(atChecks, /GET \/v1\/sys\/health/);
-        if (!fault.isVerified) assert.equal(received.text, atChecks);
+  // The fast test has all of them, with and without resumption.
+  const firsts = FAULTS.filter((fault, i) => FAULTS.findIndex(({ code }) => code === fault.code) === i);
+  for (const [i, fault] of firsts.entries()) {
+    test(fault.name, async (t) => {
+      front.state.connections = 0;
+      received.text = '';
+      let atChecks = '';
+      front.state.serve = (socket) => {
+        if (front.state.connections === 1) return serveGood(socket);
+        atChecks ||= received.text;
+        fault.serve(socket);
+      };
+      const VAULT_CACERT = scratch(t)('ca.pem', authoritiesOf(fault).join(''));
+      const load = ['--requests', `${REQUESTS}`, '--concurrency', '2', '--timeout', '1s'];
+      const connections = ['--connections', 'new', '--tls-resumption', i % 2 === 0 ? 'on' : 'off'];
+      const { outcomes } = await measure(['http', '--path', '/v1/x', ...load, ...connections], {
+        env: { VAULT_ADDR: front.origin, VAULT_TOKEN: TOKEN, VAULT_CACERT },
       });
-    }
+      assert.deepEqual(outcomes, { [fault.outcome ?? fault.code]: REQUESTS });
+      assert.match(atChecks, /GET \/v1\/sys\/health/);
+      const later = received.text.slice(atChecks.length);
+      if (!fault.isVerified) assert.doesNotMatch(later, /hvs|HTTP\/1/);
+    });
   }
 
   test('silence before the run', async (t) => {
-    const silent = FAULTS.find(({ code }) => code === 'tls_handshake_timeout');
-    front.state.serve = silent?.serve ?? assert.fail;
+    const [silent] = FAULTS.filter((fault) => fault.code === 'tls_handshake_timeout');
+    front.state.serve = silent.serve;
     const VAULT_CACERT = scratch(t)('ca.pem', ca.ca.pem);
     const { code, stderr } = await runCli(['http', '--timeout', '1s'], {
       env: { VAULT_ADDR: front.origin, VAULT_CACERT },
