@@ -21,6 +21,7 @@ import { connectOptions } from './tls.js';
  * @typedef {Record<string, {count: number, resumed: number}>} Handshakes
  */
 
+const NOTHING = Buffer.alloc(0);
 /** The server ended the connection. */
 const NO_ERROR = Object.freeze({ code: 'ECONNRESET' });
 /** Of a written request whose write TLS has not reported yet. */
@@ -128,8 +129,18 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
     // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
-    if (error === null && ending === 'done' && !isTls) return finishResponse();
+    if (error === null && ending === 'done' && !isTls) return finishUnlessReset();
     fail(describeTransportError(error ?? NO_ERROR, ending !== 'nothing', isTls && !connected).code);
+  }
+
+  /** libuv reports a reset that arrives together with bytes as an end of the connection; a write of nothing fails. */
+  function finishUnlessReset() {
+    const ended = exchange;
+    socket?.write(NOTHING, (reset) => {
+      if (exchange !== ended) return;
+      if (reset) fail('truncated');
+      else finishResponse();
+    });
   }
 
   function abort() {
@@ -248,7 +259,7 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
     return resumes ? socket.on('session', (latest) => (session = latest)) : socket;
   };
   const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
-    isTls ? handshake(onread) : connectTcp({ ...address, ...onread });
+    isTls ? handshake(onread) : connectTcp({ ...address, ...onread, allowHalfOpen: true });
   /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
   return (callbacks) =>
