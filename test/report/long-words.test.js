@@ -10,7 +10,7 @@ const { segment } = Intl.Segmenter.prototype;
 let longest = 0;
 beforeEach(() => {
   longest = 0;
-  Intl.Segmenter.prototype.segment = function cutUp(text) {
+  Intl.Segmenter.prototype.segment = function cutUp(/** @type {string} */ text) {
     longest = Math.max(longest, text.length);
     return segment.call(this, text);
   };

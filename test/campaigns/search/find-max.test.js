@@ -13,7 +13,6 @@ import { simulateWorkers } from './simulated-workers.js';
 import { peakFor, searchFor, settings, shareWithin, testTheory } from './theory.js';
 
 /** @import { LoadPlan } from '../../../src/plan/load.js' */
-/** @import { Plan } from '../../../src/plan/plan.js' */
 /** @import { Search } from '../../../src/result/search/search-schema.js' */
 
 const SEARCHES = 100;
