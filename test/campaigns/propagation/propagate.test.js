@@ -5,10 +5,9 @@ import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describeLeft, measurePropagation } from '../../../src/campaigns/propagation/propagate.js';
 import { planPropagation } from '../../../src/campaigns/propagation/propagation-plan.js';
-import { LAST_CALLS_MS } from '../../../src/common/stop.js';
 import { startDevServer } from '../../../src/dev/spawn.js';
 import { readEnvironment } from '../../../src/vault/environment.js';
-import { startFaultProxy } from '../../run/support.js';
+import { abortAndWait, startFaultProxy } from '../../run/support.js';
 
 /** @import { AddressInfo } from 'node:net' */
 
@@ -87,13 +86,7 @@ describe(
       const proxy = await startFaultProxy(server.url);
       t.after(proxy.close);
       const stop = new AbortController();
-      proxy.inject(() => {
-        // The call gets 5 s more, which need not pass.
-        t.mock.timers.enable({ apis: ['setTimeout'] });
-        stop.abort();
-        t.mock.timers.tick(LAST_CALLS_MS);
-        t.mock.timers.reset();
-      });
+      proxy.inject(() => abortAndWait(t, stop));
       /** @type {string[]} */
       const notices = [];
       const measured = measurePropagation(planOf({ url: proxy.url }), {
