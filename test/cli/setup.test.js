@@ -165,7 +165,7 @@ describe('on a slow Vault', () => {
   for (const name of ['setup', 'teardown']) {
     test(`${name} gives up on a silent one, with a valid remedy`, async (t) => {
       const { url } = await serveFakeVault(t, 'GET sys/health');
-      const ended = await run([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
+      const ended = await run([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '500ms' } });
       assertRefused(
         ended,
         /sent no full response in time\. .* or raise --timeout \(VAULT_CLIENT_TIMEOUT\)\.$/m,
