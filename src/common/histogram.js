@@ -6,6 +6,7 @@ import { inflateSync } from 'node:zlib';
 // Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram.js';
 import 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { maxOf } from './sums.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 /** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
@@ -198,13 +199,13 @@ export function sumHistograms(parts) {
   let totalCount = 0;
   for (let i = 1; i < packed.length; i += 2) totalCount += packed[i];
   const maxima = parts.map((part, i) =>
-    typeof part === 'object' && 'maxValue' in part ? part.maxValue : maxOf(all[i]),
+    typeof part === 'object' && 'maxValue' in part ? part.maxValue : endOfLast(all[i]),
   );
-  return { packed, totalCount, maxValue: Math.max(0, ...maxima) };
+  return { packed, totalCount, maxValue: maxOf(maxima, 0) };
 }
 
 /** @param {PackedHistogram} packed */
-const maxOf = (packed) => (packed.length === 0 ? 0 : endOf(packed[packed.length - 2]));
+const endOfLast = (packed) => (packed.length === 0 ? 0 : endOf(packed[packed.length - 2]));
 
 /** @param {Distribution} histogram @returns {Record<'p50' | 'p99' | 'max', number | null>} ms; null if empty */
 export function figures(histogram) {
