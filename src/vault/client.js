@@ -6,6 +6,7 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
+import { readNetwork } from './network.js';
 import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
@@ -99,9 +100,14 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token */
-export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
+/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls' | 'connectTo'>} target @param {string | null} token */
+export function connect(
+  { tls, connectTo, ...target },
+  token,
+  limits = limitsOf(readEnvironment().timeoutMs),
+) {
+  const network = readNetwork([target.url], connectTo);
+  return createVaultClient({ ...target, token, tls: { ...loadTls(tls), network }, ...limits });
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */

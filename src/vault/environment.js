@@ -12,7 +12,7 @@ import { redactToken } from '../common/sanitize.js';
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment `tls`: paths, never contents */
-/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string,
+/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string, connectTo?: readonly string[],
  *   tls: VaultEnvironment['tls'] & {clientCerts?: string | null}}} TargetPlan */
 
 /**
@@ -20,18 +20,18 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
  * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] directory of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
-  const find = (/** @type {string} */ name) =>
-    [`BAO_${name}`, `VAULT_${name}`]
-      .map((key) => ({ name: key, value: env[key] ?? '' }))
-      .find(({ value }) => value);
+  const find = finder(env);
   const get = (/** @type {string} */ name) => find(name)?.value ?? null;
+  const address = find('AGENT_ADDR') ?? find('ADDR');
   const timeout = find('CLIENT_TIMEOUT');
   const file = { name: '~/.vault-token', value: '' };
   const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
   const namespace = get('NAMESPACE');
   if (namespace !== null) checkNamespace(namespace, 'VAULT_NAMESPACE (BAO_NAMESPACE)');
   return {
-    address: get('ADDR'),
+    address: address?.value ?? null,
+    /** Variable. */
+    addressSource: address?.name ?? null,
     /** Secret: never print it. */
     token: token.value === '' ? null : checkToken(token.value, token.name),
     /** Variable or file. */
@@ -48,6 +48,14 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
     /** null: not set, or 0. */
     timeoutMs: timeout === undefined ? null : readOne(TIMEOUT, timeout.name, timeout.value) || null,
   };
+}
+
+/** @param {Record<string, string | undefined>} env @returns {(name: string) => {name: string, value: string} | undefined} without BAO_ or VAULT_ */
+export function finder(env) {
+  return (/** @type {string} */ name) =>
+    [`BAO_${name}`, `VAULT_${name}`]
+      .map((key) => ({ name: key, value: env[key] ?? '' }))
+      .find(({ value }) => value);
 }
 
 /**

@@ -15,6 +15,7 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, textOf, unlessRefused } from '../../vault/client.js';
+import { readNetwork } from '../../vault/network.js';
 import { redact } from '../../vault/redact.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
@@ -60,8 +61,9 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   // One listener for each certificate and node.
   setMaxListeners(0, stop);
   const { timeoutMs } = plan;
-  const { url, mount, namespace, tls: files } = plan.target;
-  const tls = loadTls(files);
+  const { url, mount, namespace, connectTo, tls: files } = plan.target;
+  const network = readNetwork(plan.dev ? [] : [url, ...plan.nodes], connectTo);
+  const tls = { ...loadTls(files), network };
   const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();
   // A client sends one request at a time; revocations must not wait for each other.
