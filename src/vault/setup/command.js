@@ -23,7 +23,7 @@ export function targetFlags({ url, namespace, tls, connectTo = [] }, env = proce
   const files = { 'ca-cert': caCert, 'ca-path': caPath, 'client-cert': clientCert, 'client-key': clientKey };
   const values = Object.entries({ url, namespace, ...files, 'tls-server-name': serverName });
   const flags = values.flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
-  flags.push(...connectTo.map((text) => ` --connect-to ${quoted(text)}`));
+  for (const text of connectTo) flags.push(` --connect-to ${quoted(text)}`);
   if (tls.skipVerify) flags.push(' --tls-skip-verify');
   else if (readEnvironment(env).tls.skipVerify) flags.push(' --tls-skip-verify=false');
   return flags.join('');
