@@ -14,7 +14,7 @@ import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
-import { readNetwork } from './vault/network.js';
+import { describeProxy, readNetwork } from './vault/network.js';
 
 /** @import { IntervalEvent } from './engine/interval.js' */
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
@@ -143,8 +143,10 @@ export async function prepareRun(plan, options = {}) {
   };
   try {
     const network = readNetwork(plan.dev ? [] : [target.url], target.connectTo);
-    const toVault = routeOf(originOf(target.url), network);
-    await checkLocalAddresses(plan.load.localAddresses, toVault.address.host ?? '');
+    const { address } = routeOf(originOf(target.url), network);
+    const note = describeProxy(target.url, network, token !== null);
+    if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
+    await checkLocalAddresses(plan.load.localAddresses, address.host ?? '');
     const mix = await loadMix(resolved);
     const tls = { ...loadTls(target.tls), network };
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
@@ -163,16 +165,12 @@ export async function prepareRun(plan, options = {}) {
       renewal = startRenewal(client, { renewEveryMs, onWarning: ({ text }) => warn(text) });
     };
     cleanups.push(() => renewal.stop());
-    if (toVault.proxy !== null && toVault.tunnelTo === null && token !== null) {
-      const to = `The proxy ${toVault.proxy.name} (${toVault.proxy.source})`;
-      warn(`${to} receives the token unencrypted: only for an https:// address does it open a tunnel.`);
-    }
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     const route = routeOf(fixture.origin, network);
-    if (route.proxy !== null)
-      notice(`The load goes through the proxy ${route.proxy.name} (${route.proxy.source}).`);
+    const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
+    if (other !== null) notice(other.text);
     return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, route, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));

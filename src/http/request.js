@@ -1,6 +1,6 @@
 /** Requests outside the measured load, through undici. The load uses connection.js. */
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { isSocket, readUrl } from '../common/options.js';
+import { isSocket, originOf, readUrl } from '../common/options.js';
 import { describeTransportError, proxyFailure, transportFailure } from './failures.js';
 import { MAX_BODY_BYTES } from './response-reader.js';
 import { placeOf, routeOf } from './route.js';
@@ -41,9 +41,8 @@ const KEEP_IDLE_MS = 4000;
 /** `basePath`: '' or `/path`, without a trailing slash. @param {string} text @param {string} [name] of its option */
 export function parseTargetUrl(text, name = '--url') {
   const url = readUrl(text, name, true);
-  // unix:///socket:/path
-  const [, socket, path = ''] = /^(unix:[^:]*)(?::(.*))?$/s.exec(url) ?? [];
-  const { origin, pathname } = socket === undefined ? new URL(url) : { origin: socket, pathname: path };
+  const origin = originOf(url);
+  const pathname = isSocket(url) ? url.slice(origin.length + 1) : new URL(url).pathname;
   return { origin, basePath: pathname.replace(/(?<!\/)\/+$/, '') };
 }
 

@@ -1,6 +1,6 @@
 /** The way to Vault and to other servers, from the environment and --connect-to. */
 import { originOf } from '../common/options.js';
-import { readProxies } from '../http/route.js';
+import { readProxies, routeOf } from '../http/route.js';
 import { finder } from './environment.js';
 
 /** @import { Network } from '../http/route.js' */
@@ -20,4 +20,17 @@ export function readNetwork(urls, connectTo = [], env = process.env) {
     vaultProxy: found === undefined ? null : { source: found.name, text: found.value },
     connectTo,
   };
+}
+
+/**
+ * For the user, before the first request.
+ * @param {string} url @param {Network} network @param {boolean} [withToken] requests carry one
+ * @returns {{text: string, isWarning: boolean} | null} null: no proxy
+ */
+export function describeProxy(url, network, withToken = false) {
+  const { proxy, tunnelTo } = routeOf(originOf(url), network);
+  if (proxy === null) return null;
+  const text = `Requests to ${originOf(url)} go through the proxy ${proxy.name} (${proxy.source})`;
+  const isWarning = withToken && tunnelTo === null;
+  return { text: isWarning ? `${text}, which sees the token: use https://.` : `${text}.`, isWarning };
 }

@@ -80,7 +80,10 @@ for (const name of /** @type {const} */ (['squid', 'tinyproxy'])) {
       const { totals, load, measurement } = ran.result;
       assert.deepEqual([totals.sent, totals.succeeded], [ALL, ALL]);
       assert.equal(load.proxy, `127.0.0.1:${proxy.port}`);
-      assert.match(ran.stderr, new RegExp(`through the proxy 127.0.0.1:${proxy.port} \\(HTTPS_PROXY\\)`));
+      assert.match(
+        ran.stderr,
+        new RegExp(`through\\s+the\\s+proxy\\s+127.0.0.1:${proxy.port}\\s+\\(HTTPS_PROXY\\)`),
+      );
       const [{ count }] = Object.values(measurement.observed?.handshakes ?? {});
       assert.equal(count, 10);
       const opened = tunnels() - before;
@@ -116,7 +119,7 @@ for (const name of /** @type {const} */ (['squid', 'tinyproxy'])) {
       const ran = await runToResult(['issue', ...LOAD, '--connections', 'new'], env);
       assertRan(ran);
       assert.equal(ran.result.totals.succeeded, ALL);
-      assert.match(ran.stderr, /receives\s+the\s+token\s+unencrypted/);
+      assert.match(ran.stderr, /Warning:.*through\s+the\s+proxy[\s\S]*sees\s+the\s+token/);
       assert.match(
         proxy.log(),
         new RegExp(`POST http://127\\.0\\.0\\.1:${plainVault.port}/v1/pki_int/issue/`),
@@ -162,12 +165,15 @@ test('faults of a proxy during the load have their own outcomes', async (t) => {
     const timer = setInterval(() => {
       if (proxy.state.log.length > before + 15) proxy.state.fault = fault;
     }, 5);
-    const args = ['ocsp', ...LOAD, '--connections', 'new', '--timeout', '500ms', ...toVault()];
+    const timeout = ['--timeout', outcome === 'proxy_timeout' ? '500ms' : '5s'];
+    const args = ['ocsp', ...LOAD, '--connections', 'new', ...timeout, ...toVault()];
     const { result, code, stderr } = await runToResult(args, env);
     clearInterval(timer);
     const { outcomes, totals } = result;
     assert.ok([0, 98].includes(Number(code)), stderr);
-    assert.deepEqual([totals.sent, outcomes.good + outcomes[outcome]], [ALL, ALL], JSON.stringify(outcomes));
+    // A busy machine may time out on others.
+    const { good, timeout: late = 0 } = outcomes;
+    assert.deepEqual([totals.sent, good + outcomes[outcome] + late], [ALL, ALL], JSON.stringify(outcomes));
     assert.ok(outcomes[outcome] > 5, JSON.stringify(outcomes));
   }
 });

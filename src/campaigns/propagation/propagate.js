@@ -15,7 +15,7 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, textOf, unlessRefused } from '../../vault/client.js';
-import { readNetwork } from '../../vault/network.js';
+import { describeProxy, readNetwork } from '../../vault/network.js';
 import { redact } from '../../vault/redact.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
@@ -69,6 +69,10 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   // A client sends one request at a time; revocations must not wait for each other.
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
+  for (const one of [url, ...plan.nodes]) {
+    const note = describeProxy(one, network, one === url);
+    if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
+  }
   let renewal = { stop() {} };
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
     // The preparation may go on for a while after a stop.
