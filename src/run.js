@@ -142,7 +142,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
-    const network = readNetwork(plan.dev ? [] : [target.url], target.connectTo);
+    const network = readNetwork(target);
     const { address } = routeOf(originOf(target.url), network);
     const note = describeProxy(target.url, network, token !== null);
     if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });

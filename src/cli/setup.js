@@ -129,7 +129,7 @@ async function runOnVault(command, given, report, work) {
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   if (environment.token === null) throw noToken();
   const { describeProxy, readNetwork } = await import('../vault/network.js');
-  const note = describeProxy(target.url, readNetwork([target.url], target.connectTo), true);
+  const note = describeProxy(target.url, readNetwork(target), true);
   if (note !== null) (note.isWarning ? writeWarning : writeLine)(note.text);
   const connection = connect(target, environment.token);
   const isJson = common.format === 'json';

@@ -26,7 +26,7 @@ import { redactToken } from '../common/sanitize.js';
  */
 
 /** No proxy, and no redirection. @type {Network} */
-const DIRECT = Object.freeze({
+export const DIRECT = Object.freeze({
   ...{ vault: [], vaultProxy: null, httpProxy: null, httpsProxy: null },
   ...{ noProxy: '', connectTo: [] },
 });

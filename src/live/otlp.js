@@ -8,9 +8,9 @@ import { parseJson } from '../common/json.js';
 import { sanitizeData } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
+import { DIRECT, readProxies } from '../http/route.js';
 import { counted } from '../report/describe/words.js';
 import { numberOf } from '../vault/client.js';
-import { readNetwork } from '../vault/network.js';
 import { redact } from '../vault/redact.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
@@ -63,7 +63,7 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
-  const tls = { rejectUnauthorized: true, network: readNetwork([]) };
+  const tls = { rejectUnauthorized: true, network: { ...DIRECT, ...readProxies(process.env) } };
   const client = requester ?? createRequester({ origin, tls, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };

@@ -100,14 +100,10 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls' | 'connectTo'>} target @param {string | null} token */
-export function connect(
-  { tls, connectTo, ...target },
-  token,
-  limits = limitsOf(readEnvironment().timeoutMs),
-) {
-  const network = readNetwork([target.url], connectTo);
-  return createVaultClient({ ...target, token, tls: { ...loadTls(tls), network }, ...limits });
+/** @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token */
+export function connect(target, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+  const tls = { ...loadTls(target.tls), network: readNetwork(target) };
+  return createVaultClient({ ...target, token, tls, ...limits });
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */

@@ -12,7 +12,7 @@ import { redactToken } from '../common/sanitize.js';
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment `tls`: paths, never contents */
-/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string, connectTo?: readonly string[],
+/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string, connectTo?: readonly string[], proxySource?: string | null,
  *   tls: VaultEnvironment['tls'] & {clientCerts?: string | null}}} TargetPlan */
 
 /**
@@ -20,7 +20,10 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
  * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] directory of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
-  const find = finder(env);
+  const find = (/** @type {string} */ name) =>
+    [`BAO_${name}`, `VAULT_${name}`]
+      .map((key) => ({ name: key, value: env[key] ?? '' }))
+      .find(({ value }) => value);
   const get = (/** @type {string} */ name) => find(name)?.value ?? null;
   const address = find('AGENT_ADDR') ?? find('ADDR');
   const timeout = find('CLIENT_TIMEOUT');
@@ -45,17 +48,11 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
       serverName: get('TLS_SERVER_NAME'),
       skipVerify: parseBoolean(find('SKIP_VERIFY')),
     },
+    /** Variable, whose value may contain a password; formerly VAULT_HTTP_PROXY. */
+    proxySource: (find('PROXY_ADDR') ?? find('HTTP_PROXY'))?.name ?? null,
     /** null: not set, or 0. */
     timeoutMs: timeout === undefined ? null : readOne(TIMEOUT, timeout.name, timeout.value) || null,
   };
-}
-
-/** @param {Record<string, string | undefined>} env @returns {(name: string) => {name: string, value: string} | undefined} without BAO_ or VAULT_ */
-export function finder(env) {
-  return (/** @type {string} */ name) =>
-    [`BAO_${name}`, `VAULT_${name}`]
-      .map((key) => ({ name: key, value: env[key] ?? '' }))
-      .find(({ value }) => value);
 }
 
 /**

@@ -1,23 +1,20 @@
 /** The way to Vault and to other servers, from the environment and --connect-to. */
 import { originOf } from '../common/options.js';
 import { readProxies, routeOf } from '../http/route.js';
-import { finder } from './environment.js';
 
 /** @import { Network } from '../http/route.js' */
+/** @import { TargetPlan } from './environment.js' */
 
 /**
- * As in Vault's own client, VAULT_PROXY_ADDR (formerly VAULT_HTTP_PROXY) takes precedence over HTTPS_PROXY and HTTP_PROXY, and
- * NO_PROXY does not limit it.
- * @param {readonly string[]} urls of Vault; none: the embedded server @param {readonly string[]} [connectTo] see --connect-to
+ * As in Vault's own client, VAULT_PROXY_ADDR takes precedence over HTTPS_PROXY and HTTP_PROXY, and NO_PROXY does not limit it.
+ * @param {Pick<TargetPlan, 'url' | 'connectTo' | 'proxySource'>} target @param {readonly string[]} [nodes] of the same Vault
  * @param {Record<string, string | undefined>} [env] @returns {Network} secret: never print it
  */
-export function readNetwork(urls, connectTo = [], env = process.env) {
-  const find = finder(env);
-  const found = find('PROXY_ADDR') ?? find('HTTP_PROXY');
+export function readNetwork({ url, connectTo = [], proxySource = null }, nodes = [], env = process.env) {
   return {
     ...readProxies(env),
-    vault: urls.map((url) => originOf(url)),
-    vaultProxy: found === undefined ? null : { source: found.name, text: found.value },
+    vault: [url, ...nodes].map((one) => originOf(one)),
+    vaultProxy: proxySource === null ? null : { source: proxySource, text: env[proxySource] ?? '' },
     connectTo,
   };
 }

@@ -53,12 +53,12 @@ for (const scheme of ['http', 'https']) {
     };
     /** @param {Record<string, string>} [env] */
     const dial = (env = settings(), origin = originOf(), connectTo = /** @type {string[]} */ ([])) => {
-      const tls = { ...trust, network: readNetwork([], connectTo, env) };
+      const tls = { ...trust, network: readNetwork({ url: origin, connectTo }, [], env) };
       return createConnection({ origin, tls });
     };
     /** @param {Record<string, string>} [env] */
     const ask = async (env = settings(), origin = originOf(), timeoutMs = 10_000) => {
-      const tls = { ...trust, network: readNetwork([], [], env) };
+      const tls = { ...trust, network: readNetwork({ url: origin }, [], env) };
       const requester = createRequester({ origin, tls, timeoutMs });
       const path = '/v1/sys/health';
       try {

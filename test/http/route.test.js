@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseConnectTo } from '../../src/common/options.js';
 import { isExcluded, readProxies, routeOf } from '../../src/http/route.js';
+import { readEnvironment } from '../../src/vault/environment.js';
 import { readNetwork } from '../../src/vault/network.js';
 
 const VAULT = 'https://vault.example.com:8200';
+
+/** @param {Record<string, string>} env @param {string[]} [connectTo] */
+function networkOf(env, connectTo) {
+  const { proxySource } = readEnvironment(env, { home: '/nonexistent' });
+  return readNetwork({ url: VAULT, connectTo, proxySource }, ['unix:///run/my%20vault'], env);
+}
 
 describe('NO_PROXY, as golang.org/x/net/http/httpproxy reads it', () => {
   /** @type {[noProxy: string, host: string, port: number, excluded: boolean][]} */
@@ -96,10 +103,7 @@ describe('the route', () => {
   ];
   for (const [what, origin, env, expected] of table) {
     test(`${what}: ${origin}`, () => {
-      const { address, proxy, tunnelTo } = routeOf(
-        origin,
-        readNetwork([VAULT, 'unix:///run/my%20vault'], [], env),
-      );
+      const { address, proxy, tunnelTo } = routeOf(origin, networkOf(env));
       const { host, port, path } = /** @type {any} */ (address);
       const place = path ?? `${host.includes(':') ? `[${host}]` : host}:${port}`;
       if (proxy !== null) assert.equal(proxy.name, place);
@@ -114,7 +118,7 @@ describe('the route', () => {
 
   test('a user name and password become a header, and are in nothing else', () => {
     const env = { HTTPS_PROXY: 'http://me:p%40ss@p:1' };
-    const { proxy, ...rest } = routeOf(VAULT, readNetwork([], [], env));
+    const { proxy, ...rest } = routeOf(VAULT, networkOf(env));
     assert.equal(proxy?.authorization, `Basic ${Buffer.from('me:p@ss').toString('base64')}`);
     assert.doesNotMatch(JSON.stringify([proxy.name, proxy.source, rest]), /p@ss|p%40ss/);
   });
@@ -127,7 +131,7 @@ describe('the route', () => {
     ['me:hunter2@p:port', 'bad_proxy'],
   ]) {
     test(`${text} is ${code}, and not quoted`, () => {
-      const network = readNetwork([], [], { HTTPS_PROXY: text });
+      const network = networkOf({ HTTPS_PROXY: text });
       assert.throws(
         () => routeOf(VAULT, network),
         (/** @type {any} */ error) => {
@@ -161,14 +165,14 @@ describe('--connect-to, as in curl', () => {
   ];
   for (const [connectTo, expected] of table) {
     test(`${connectTo}: ${expected}`, () => {
-      const { address } = routeOf(VAULT, readNetwork([], connectTo, {}));
+      const { address } = routeOf(VAULT, networkOf({}, connectTo));
       assert.equal(`${address.host}:${/** @type {any} */ (address).port}`, expected);
     });
   }
 
   test('an IPv6 address is written in brackets', () => {
     const to = ['[fd00::1]:443:[fd00::2]:8443'];
-    assert.deepEqual(routeOf('https://[fd00::1]', readNetwork([], to, {})).address, {
+    assert.deepEqual(routeOf('https://[fd00::1]', networkOf({}, to)).address, {
       host: 'fd00::2',
       port: 8443,
     });

@@ -30,6 +30,7 @@ describe('readEnvironment', () => {
         serverName: null,
         skipVerify: false,
       },
+      proxySource: null,
       timeoutMs: null,
     });
   });

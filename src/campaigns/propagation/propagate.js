@@ -61,8 +61,8 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   // One listener for each certificate and node.
   setMaxListeners(0, stop);
   const { timeoutMs } = plan;
-  const { url, mount, namespace, connectTo, tls: files } = plan.target;
-  const network = readNetwork(plan.dev ? [] : [url, ...plan.nodes], connectTo);
+  const { url, mount, namespace, tls: files } = plan.target;
+  const network = readNetwork(plan.target, plan.nodes);
   const tls = { ...loadTls(files), network };
   const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();

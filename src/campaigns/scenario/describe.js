@@ -88,7 +88,7 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
 async function describeStep({ name, plan, searchSettings = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
   const place = [target.url, targetFlags({ ...target, url: '' }).trim()];
-  const { proxy } = routeOf(originOf(target.url), readNetwork(dev ? [] : [target.url], target.connectTo));
+  const { proxy } = routeOf(originOf(target.url), readNetwork(target));
   const schedule = searchSettings === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   const before = schedule === null ? '' : ` with ${formatCount(schedule.firstMeasured)} more`;

@@ -9,6 +9,7 @@ import { planRun } from '../../../src/campaigns/scenario/scenario-steps.js';
 export const NOTHING_SET = {
   address: null,
   addressSource: null,
+  proxySource: null,
   token: null,
   tokenSource: null,
   namespace: null,
