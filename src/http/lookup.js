@@ -30,6 +30,7 @@ export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
   let addresses = /** @type {LookupAddress[]} */ ([]);
   let next = first;
   let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
+  let isClosed = false;
   return {
     lookup(host, options, callback) {
       const give = () => {
@@ -40,20 +41,20 @@ export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
       if (addresses.length > 0) return process.nextTick(give);
       const repeat = () =>
         ask(host, { ...options, all: true }, (error, found) => {
-          if (error !== null || !Array.isArray(found) || timer === undefined) return;
+          if (error !== null || !Array.isArray(found) || isClosed) return;
           addresses = found;
           onAnswer(new Set(found.map(({ address }) => address)));
         });
       ask(host, { ...options, all: true }, (error, found) => {
         if (error !== null || !Array.isArray(found)) return callback(error, '');
         addresses = found;
-        timer ??= setInterval(repeat, everyMs).unref();
+        if (!isClosed) timer ??= setInterval(repeat, everyMs).unref();
         give();
       });
     },
     close() {
+      isClosed = true;
       clearInterval(timer);
-      timer = undefined;
     },
   };
 }

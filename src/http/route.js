@@ -59,10 +59,8 @@ export function placeOf(origin) {
  * @throws {PkiLoadError} for a proxy of another kind
  */
 export function routeOf(origin, network = DIRECT) {
-  if (isSocket(origin)) {
-    const path = decodeURIComponent(origin.slice('unix://'.length));
-    return { address: { path }, proxy: null, tunnelTo: null };
-  }
+  if (isSocket(origin))
+    return { address: { path: origin.slice('unix://'.length) }, proxy: null, tunnelTo: null };
   const own = placeOf(origin);
   const to = redirect(own, network.connectTo);
   const setting = findProxy(origin, own, network);

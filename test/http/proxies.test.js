@@ -218,7 +218,7 @@ test('a Unix socket: the load and single calls, with localhost as the host', asy
   });
   await once(relay.listen(path), 'listening');
   t.after(() => relay.close());
-  const origin = `unix://${path.replace(' ', '%20')}`;
+  const origin = `unix://${path}`;
   const tls = { rejectUnauthorized: true };
   const connection = createConnection({ origin, tls });
   const requester = createRequester({ origin, tls });

@@ -10,7 +10,7 @@ const VAULT = 'https://vault.example.com:8200';
 /** @param {Record<string, string>} env @param {string[]} [connectTo] */
 function networkOf(env, connectTo) {
   const { proxySource } = readEnvironment(env, { home: '/nonexistent' });
-  return readNetwork({ url: VAULT, connectTo, proxySource }, ['unix:///run/my%20vault'], env);
+  return readNetwork({ url: VAULT, connectTo, proxySource }, ['unix:///run/my vault%20'], env);
 }
 
 describe('NO_PROXY, as golang.org/x/net/http/httpproxy reads it', () => {
@@ -99,7 +99,7 @@ describe('the route', () => {
       { ...both, VAULT_PROXY_ADDR: 'v:1' },
       'h.proxy:3129 HTTP_PROXY',
     ],
-    ['a Unix socket', 'unix:///run/my%20vault', { ...both, VAULT_PROXY_ADDR: 'v:1' }, '/run/my vault'],
+    ['a Unix socket', 'unix:///run/my vault%20', { ...both, VAULT_PROXY_ADDR: 'v:1' }, '/run/my vault%20'],
   ];
   for (const [what, origin, env, expected] of table) {
     test(`${what}: ${origin}`, () => {
