@@ -143,7 +143,7 @@ export const isSocket = (url) => url.startsWith('unix:');
 
 /** @param {string} url @returns {string} scheme, host and port, or unix:///PATH, of which a colon separates the request's path */
 export const originOf = (url) =>
-  isSocket(url) ? url.replace(/(?<=^unix:[^:]*):.*/s, '') : new URL(url).origin;
+  isSocket(url) ? url.replace(/^(unix:[^:]*):.*/s, '$1') : new URL(url).origin;
 
 /** @param {string} text @param {string} name of the option @param {boolean} [socket] see OptionSpec @returns {string} without trailing slashes */
 export function readUrl(text, name, socket = false) {
