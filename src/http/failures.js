@@ -1,8 +1,13 @@
 /** Errors of a socket, TLS or the HTTP parser -> codes of this tool: error codes before the run, outcomes during it. */
 
+/** @import { Route } from './route.js' */
+
 /** @typedef {{code: string, text: string, remedy?: string}} TransportFailure `text` follows the target's name */
 
 const CHECK_SERVER_LOG = "Check the server's log; a proxy or load balancer in between can also cause this.";
+
+const CHECK_PROXY =
+  'Correct the proxy (VAULT_PROXY_ADDR, HTTPS_PROXY, HTTP_PROXY), or exclude the target with NO_PROXY.';
 
 /** `on`: codes of Node, OpenSSL and undici. @type {Record<string, {text: string, remedy?: string, on?: string}>} */
 const TABLE = {
@@ -20,6 +25,11 @@ const TABLE = {
     on: 'ENOTFOUND EAI_AGAIN EAI_NODATA EAI_NONAME',
     text: 'cannot be found: no address for this host name',
     remedy: 'Correct the host name in --url (VAULT_ADDR), or check the DNS of this machine.',
+  },
+  socket_unusable: {
+    on: 'ENOENT EACCES EPERM ENOTSOCK',
+    text: 'is not a Unix socket that this user may connect to',
+    remedy: 'Start the server (for Vault Agent, its listener), or correct the path in --url (VAULT_ADDR).',
   },
   host_unreachable: {
     on: 'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN',
@@ -174,6 +184,35 @@ const TABLE = {
     remedy:
       'Lower --concurrency or --rate, send more requests over each connection (--requests-per-connection), or use several --local-address.',
   },
+  proxy_unreachable: {
+    on: 'PROXY_UNREACHABLE',
+    text: 'could not be reached: the proxy did not accept a connection',
+    remedy: CHECK_PROXY,
+  },
+  proxy_timeout: {
+    text: 'could not be reached: the proxy did not respond in time',
+    remedy: `${CHECK_PROXY} Or raise --timeout (VAULT_CLIENT_TIMEOUT).`,
+  },
+  proxy_auth_required: {
+    on: 'PROXY_AUTH_REQUIRED',
+    text: 'could not be reached: the proxy requires a user name and password, and received none or rejected them',
+    remedy: 'Set the proxy variable to http://USER:PASSWORD@HOST:PORT, with special characters as %XX.',
+  },
+  proxy_refused: {
+    on: 'PROXY_REFUSED',
+    text: 'could not be reached: the proxy refused',
+    remedy: `Allow this host and port in the proxy's rules. ${CHECK_PROXY}`,
+  },
+  proxy_bad_gateway: {
+    on: 'PROXY_BAD_GATEWAY',
+    text: 'could not be reached: the proxy got no connection to it',
+    remedy: "Check that the proxy's machine can reach this host and port, and the proxy's log.",
+  },
+  proxy_no_tunnel: {
+    on: 'PROXY_NO_TUNNEL',
+    text: 'could not be reached: the proxy closed the connection, or sent no HTTP, instead of a response to CONNECT',
+    remedy: CHECK_PROXY,
+  },
   aborted: {
     on: 'ABORT_ERR UND_ERR_ABORTED UND_ERR_DESTROYED UND_ERR_CLOSED',
     text: 'received a request that this tool then cancelled',
@@ -181,8 +220,22 @@ const TABLE = {
   transport_error: { text: 'could not be reached' },
 };
 
-/** @param {string} code @returns {TransportFailure} */
-export const transportFailure = (code) => ({ code, text: TABLE[code].text, remedy: TABLE[code].remedy });
+/** @param {string} code @param {Route['proxy']} [proxy] named in the text @param {number} [status] of its response @returns {TransportFailure} */
+export function transportFailure(code, proxy = null, status = undefined) {
+  const { text, remedy } = TABLE[code];
+  const named =
+    proxy === null ? text : text.replace('the proxy', `the proxy ${proxy.name} (${proxy.source})`);
+  return { code, text: status === undefined ? named : `${named}: HTTP ${status}`, remedy };
+}
+
+/** Limits of this machine, whichever server the connection was for. */
+const LOCAL = new Set(['too_many_open_files', 'no_local_port', 'aborted']);
+
+/** @param {Error | null} cause @param {string} code in TABLE @param {number} [status] @returns {Error} whose culprit is the proxy */
+export function proxyFailure(cause, code, status) {
+  if (cause !== null && LOCAL.has(describeTransportError(cause).code)) return cause;
+  return Object.assign(new Error(code, { cause }), { code, status });
+}
 
 const BY_REPORT = new Map(
   Object.entries(TABLE).flatMap(([code, { on }]) => on?.split(' ').map((report) => [report, code]) ?? []),
@@ -198,15 +251,15 @@ export const TRANSPORT_MEANINGS = Object.freeze(
 
 /**
  * @param {unknown} error from undici, a socket or TLS @param {boolean} [headersSeen] so an early end is `truncated`
- * @param {boolean} [inHandshake] of TLS
+ * @param {boolean} [inHandshake] of TLS @param {Route['proxy']} [proxy] on the way
  */
-export function describeTransportError(error, headersSeen = false, inHandshake = false) {
-  const { code: reported, start } = findInnermost(error);
+export function describeTransportError(error, headersSeen = false, inHandshake = false, proxy = null) {
+  const { code: reported, start, status } = findInnermost(error);
   const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_'); // OpenSSL renamed them in 3.5
   const code = BY_REPORT.get(report);
   if (headersSeen && code === 'connection_reset') return transportFailure('truncated');
   if (inHandshake && code === 'connection_reset') return transportFailure('tls_handshake_cut');
-  if (code !== undefined) return transportFailure(code);
+  if (code !== undefined) return transportFailure(code, proxy, status);
   if (report === 'HTTP_PARSER') return describeUnexpectedBytes(start);
   return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
@@ -215,7 +268,7 @@ export function describeTransportError(error, headersSeen = false, inHandshake =
 export const describeUnexpectedBytes = (start) =>
   transportFailure(start.startsWith('\x15\x03') ? 'wrong_scheme_http_to_https_port' : 'bad_http');
 
-/** @param {any} error @returns {{code: string, start: string}} `start`: first bytes of a response that is not HTTP */
+/** @param {any} error @returns {{code: string, start: string, status?: number}} `start`: first bytes of a response that is not HTTP */
 function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
@@ -223,7 +276,7 @@ function findInnermost(error) {
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO' || code === 'UNSPECIFIED') return { code: opensslCode(message) ?? code, start: '' };
-    if (typeof code === 'string') return { code, start: '' };
+    if (typeof code === 'string') return { code, start: '', status: current.status };
     current = current.cause ?? current.errors?.[0]; // one error for each address of a name
   }
   return { code: '', start: '' };

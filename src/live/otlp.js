@@ -8,6 +8,7 @@ import { parseJson } from '../common/json.js';
 import { sanitizeData } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
+import { DIRECT, readProxies } from '../http/route.js';
 import { counted } from '../report/describe/words.js';
 import { numberOf } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
@@ -66,7 +67,8 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
-  const client = requester ?? createRequester({ origin, ...limits, urlOption: '--otlp' });
+  const tls = { rejectUnauthorized: true, network: { ...DIRECT, ...readProxies(process.env) } };
+  const client = requester ?? createRequester({ origin, tls, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */

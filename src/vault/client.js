@@ -6,6 +6,7 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
+import { readNetwork } from './network.js';
 import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
@@ -99,9 +100,10 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token */
-export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
+/** @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token */
+export function connect(target, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+  const tls = { ...loadTls(target.tls), network: readNetwork(target) };
+  return createVaultClient({ ...target, token, tls, ...limits });
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */

@@ -155,7 +155,9 @@ function spread(histogram) {
 /** @param {string} url @returns {boolean} its host is a name or address of this machine */
 export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
+  // No host: a Unix socket.
+  if (['', 'localhost'].includes(host) || host.endsWith('.localhost') || host === hostname().toLowerCase())
+    return true;
   if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
   try {
     return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));

@@ -73,7 +73,7 @@ describe('the token in use is hidden', () => {
     assertHidden(ended);
     assert.match(
       ended.stderr,
-      /The address in BAO_ADDR or VAULT_ADDR is not an http:\/\/ or https:\/\/ address\./,
+      /The address in VAULT_ADDR is not an http:\/\/, https:\/\/ or unix:\/\/\/PATH address\./,
     );
   });
 

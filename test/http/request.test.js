@@ -38,10 +38,20 @@ test('parseTargetUrl splits origin and path, and rejects non-addresses without s
     ['http://127.0.0.1:8200', 'http://127.0.0.1:8200', ''],
     ['https://vault.example.com/', 'https://vault.example.com', ''],
     ['https://[::1]:8200/proxy/vault//', 'https://[::1]:8200', '/proxy/vault'],
+    ['unix:///run/vault.sock', 'unix:///run/vault.sock', ''],
+    ['unix:///run/vault.sock:/v1/pki/ocsp', 'unix:///run/vault.sock', '/v1/pki/ocsp'],
   ]) {
     assert.deepEqual(parseTargetUrl(text), { origin, basePath });
   }
-  const wrong = ['', 'localhost:8200', '127.0.0.1:8200', 'unix:///run/vault', 'http://', 'http:vault'];
+  const wrong = [
+    '',
+    'localhost:8200',
+    '127.0.0.1:8200',
+    'unix:run/vault',
+    'unix://host/vault',
+    'http://',
+    'http:vault',
+  ];
   for (const text of [...wrong, 'http://h/?a=b', 'http://me:hunter2@vault']) {
     const expected = { code: 'bad_url', exitCode: 1, message: /^(?!.*hunter2)/ };
     assert.throws(() => parseTargetUrl(text), expected, text);
