@@ -6,6 +6,7 @@ import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
+import { checkHttp2 } from './http/http2-connection.js';
 import { checkLocalAddresses, describePortShortage } from './http/local-ports.js';
 import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
@@ -160,7 +161,10 @@ export async function prepareRun(plan, options = {}) {
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
-    return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, close };
+    const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
+    if (plan.load.streamsPerConnection !== null)
+      await rejectOnStop(checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }), stop);
+    return { target, fixture, tls: ownTls, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -218,10 +218,10 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
- * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string}} [options]
+ * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, alpn?: string[]}} [options] `alpn`: HTTP versions
  * @returns {(callbacks: SocketCallbacks) => Socket} the callbacks are not called after their socket is reused
  */
-export function createDialler(origin, tls, { resumes = false, handshakes = {}, localAddress } = {}) {
+export function createDialler(origin, tls, { resumes = false, handshakes = {}, localAddress, alpn } = {}) {
   const { protocol, hostname, port } = new URL(origin);
   const isTls = protocol === 'https:';
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -234,7 +234,7 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
     localAddress,
   };
   // SNI carries names, never addresses: RFC 6066, 3.
-  const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
+  const secure = { servername: isAddress ? '' : host, ...connectOptions(tls, alpn) };
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();
   /** Of the last handshake, to resume it. @type {Buffer | undefined} */

@@ -43,9 +43,9 @@ export const tlsInRotation = ({ clients = [{}], ...tls }) => clients.map((client
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
 export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
 
-/** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
-export function connectOptions(tls) {
-  return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
+/** @param {Tls | undefined} tls @param {string[]} [alpn] HTTP versions @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect */
+export function connectOptions(tls, alpn = ['http/1.1']) {
+  return { rejectUnauthorized: true, ...tls, ALPNProtocols: alpn };
 }
 
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
