@@ -114,7 +114,7 @@ function createListener(handler, tls) {
 function createTlsListener(tls, listener) {
   const sockets = /** @type {Set<Socket>} */ (new Set());
   const server = /** @type {any} */ (createSecureServer({ ...LIMITS, ...tls, allowHTTP1: true }));
-  server.on('request', listener).on('connection', (/** @type {Socket} */ socket) => {
+  server.on('request', listener).on('secureConnection', (/** @type {Socket} */ socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });

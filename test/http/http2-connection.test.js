@@ -27,7 +27,7 @@ const pause = (ms = PATIENCE_MS) => new Promise((resolve) => setTimeout(resolve,
 async function listenOn(server, scheme) {
   /** @type {Set<Socket>} */
   const sockets = new Set();
-  server.on('connection', (socket) => {
+  server.on(scheme === 'https' ? 'secureConnection' : 'connection', (socket) => {
     sockets.add(socket.on('error', () => {}));
     socket.once('close', () => sockets.delete(socket));
   });
@@ -46,6 +46,8 @@ async function listenOn(server, scheme) {
 
 /** @param {ServerHttp2Stream} stream @param {string | Buffer} [body] */
 const respond = (stream, body = 'ok') => {
+  // After a GOAWAY, Node itself closes the streams that it leaves out.
+  if (stream.destroyed) return;
   stream.respond({ ':status': 200 });
   stream.end(body);
 };
@@ -165,7 +167,7 @@ describe('on a server of Node', () => {
       (stream, nth) => {
         if (nth !== 1) return respond(stream);
         stream.respond({ ':status': 200 });
-        stream.write('part', () => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
+        stream.write('part', () => stream.destroy(new Error('cut')));
       },
       ['truncated', 200, 200, 200],
       1,
@@ -190,8 +192,10 @@ describe('on a server of Node', () => {
     ],
     [
       'a close',
-      (stream, nth) =>
-        nth === 1 ? setTimeout(() => sessionOf(stream).socket.destroy(), 5) : nth > 4 && respond(stream),
+      (stream, nth) => {
+        if (nth === 4) for (const socket of server.sockets) socket.destroy();
+        if (nth > 4) respond(stream);
+      },
       Array(4).fill('connection_reset'),
       2,
     ],
@@ -240,8 +244,12 @@ describe('on a server of Node', () => {
       );
       const next = await Promise.all(streams.map((stream) => exchange(stream, { path: '/next' }).ended));
       for (const { answer } of next) assert.ok(answer !== null);
-      const arrived = server.state.seen.map(({ path }) => path);
-      assert.deepEqual(arrived.sort(), [...paths, ...Array(4).fill('/next')]);
+      const arrived = server.state.seen.map(({ path }) => path).sort();
+      const isRefused = (/** @type {string} */ path) => outcomes[paths.indexOf(path)] === 'stream_refused';
+      // The server may have read a refused request, but no request twice.
+      const unread = paths.filter((path) => !arrived.includes(path));
+      assert.ok(unread.every(isRefused), `${unread} did not arrive`);
+      assert.deepEqual([...arrived, ...unread].sort(), [...paths, ...Array(4).fill('/next')]);
       assert.equal(server.state.connections, connections);
       await close(streams);
     });

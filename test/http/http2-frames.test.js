@@ -22,7 +22,7 @@ const BLOCKS = [
   ['an empty status', '08 00', null],
   ['a status of two digits', '08 02 32 30', null],
   ['a status that is no number', '08 03 32 65 32', null],
-  ['a status in broken Huffman code', '48 82 64 00', null],
+  ['a status in broken Huffman code', '48 82 64 fe', null],
   ['index 0', '88 80', null],
   ['an index of the dynamic table', '88 be', null],
   ['a name of the dynamic table', '88 7e 01 62', null],
