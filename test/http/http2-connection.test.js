@@ -439,7 +439,12 @@ const flood = (first, more) => (/** @type {number} */ _id, /** @type {Socket} */
 
 /** Sends any bytes. `frames`: those of the client, as types and flags */
 async function startFrames(/** @type {Buffer} */ first = SETTINGS) {
-  const state = { reply: /** @type {Reply} */ ((id) => headers(id)), requests: 0, first };
+  const state = {
+    reply: /** @type {Reply} */ ((id) => headers(id)),
+    requests: 0,
+    first,
+    onConnection: () => {},
+  };
   const server = createServer((socket) => {
     let pending = Buffer.alloc(0);
     let isOpen = false;
@@ -459,7 +464,7 @@ async function startFrames(/** @type {Buffer} */ first = SETTINGS) {
       }
     });
   });
-  return { state, ...(await listenOn(server, 'http')) };
+  return { state, server, ...(await listenOn(server, 'http')) };
 }
 
 describe('on a server that sends any frames', () => {
@@ -660,6 +665,25 @@ describe('on a server that sends any frames', () => {
     assert.equal((await exchange(stream, { method: 'POST', body: 'abc' }).ended).answer?.status, 400);
     await stream.close();
     await stalled.stop();
+  });
+
+  test('a server that responds without reading: requests do not pile up', async () => {
+    const windows = join(frame(4, 0, 0, Buffer.from('00047fffffff', 'hex')), numberFrame(8, 0, 2 ** 30));
+    const deaf = await startFrames(windows);
+    const [stream] = createStreams({ origin: deaf.origin, tls: TLS, streams: 1 });
+    await stream.open(10_000);
+    const [first] = deaf.sockets;
+    first.pause();
+    const body = Buffer.alloc(MAX_BODY_BYTES);
+    let sent = 0;
+    for (; deaf.sockets.size === 1 && sent < 20; sent++) {
+      const { ended } = exchange(stream, { method: 'POST', body });
+      first.write(headers(2 * sent + 1));
+      await Promise.race([ended, once(deaf.server, 'connection')]);
+    }
+    assert.ok(sent < 20, 'all over one connection');
+    await stream.close();
+    await deaf.stop();
   });
 
   test('a server that does not begin with SETTINGS', async () => {
