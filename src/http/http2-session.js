@@ -198,13 +198,13 @@ export class Session {
     this.#streams.set(stream.id, stream);
     stream.isSent = true;
     stream.exchange?.onSent();
-    const head = wire.headersFrames(stream.block, stream.unsent === null, stream.id);
-    this.#socket.write(stream.unsent === null ? head : Buffer.concat([head, ...this.#takeData(stream)]));
+    const frames = [wire.headersFrames(stream.block, stream.unsent === null, stream.id)];
+    this.#takeData(stream, frames);
+    this.#socket.write(frames.length === 1 ? frames[0] : Buffer.concat(frames));
   }
 
-  /** As much of the request's body as the server accepts now (RFC 9113, 5.2). @param {Stream} stream @returns {Buffer[]} frames */
-  #takeData(stream) {
-    const frames = [];
+  /** Of the request's body, as much as the server accepts now (RFC 9113, 5.2). @param {Stream} stream @param {Buffer[]} frames are added */
+  #takeData(stream, frames) {
     while (stream.unsent !== null) {
       const length = Math.min(stream.unsent.length, wire.MAX_FRAME_BYTES, stream.window, this.#window);
       if (length <= 0) break;
@@ -215,13 +215,12 @@ export class Session {
       this.#window -= length;
       stream.unsent = isLast ? null : stream.unsent.subarray(length);
     }
-    return frames;
   }
 
   #sendData() {
-    for (const stream of this.#streams.values()) {
-      for (const data of this.#takeData(stream)) this.#socket?.write(data);
-    }
+    const frames = /** @type {Buffer[]} */ ([]);
+    for (const stream of this.#streams.values()) this.#takeData(stream, frames);
+    for (const data of frames) this.#socket?.write(data);
   }
 
   /** @param {Buffer} chunk */

@@ -85,8 +85,9 @@ test('the meaning of response_too_large states the limit', () => {
   );
 });
 
-test('every code is tested above, or with a real server in request.test.js', () => {
-  const elsewhere = ['certificate_not_yet_valid', 'no_response', 'response_too_large'];
+test('every code is tested above, or with a real server in request.test.js or http2-connection.test.js', () => {
+  const http2 = ['stream_refused', 'stream_reset', 'http2_not_offered'];
+  const elsewhere = [...http2, 'certificate_not_yet_valid', 'no_response', 'response_too_large'];
   const tested = new Set([...table.map(([, , code]) => code), ...elsewhere]);
   assert.deepEqual(
     TRANSPORT_CODES.filter((code) => !tested.has(code)),
