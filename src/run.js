@@ -7,6 +7,7 @@ import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
+import { checkHttp2 } from './http/http2-connection.js';
 import { checkLocalAddresses, describePortShortage } from './http/local-ports.js';
 import { routeOf } from './http/route.js';
 import { foreignTls, loadTls } from './http/tls.js';
@@ -171,7 +172,10 @@ export async function prepareRun(plan, options = {}) {
     const route = routeOf(fixture.origin, network);
     const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
     if (other !== null) notice(other.text);
-    return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, route, close };
+    const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
+    if (plan.load.streamsPerConnection !== null)
+      await rejectOnStop(checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }), stop);
+    return { target, fixture, tls: ownTls, route, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
+import { createStreams } from '../http/http2-connection.js';
 import { createRotation } from '../http/lookup.js';
 import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
@@ -115,7 +116,7 @@ export async function createShard(input, mix, onSecond) {
   starting?.catch(recorder.stop);
   const thread = await starting;
   const handshakes = /** @type {Handshakes} */ ({});
-  const { requestsPerConnection: maxRequests, resumesTls: resumes } = load;
+  const { requestsPerConnection: maxRequests, resumesTls: resumes, streamsPerConnection } = load;
   const rotation =
     load.resolveEveryMs === null
       ? null
@@ -123,11 +124,16 @@ export async function createShard(input, mix, onSecond) {
   const lookup = rotation?.lookup;
   const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup };
   const variants = tlsInRotation(tls);
-  const connections = Array.from({ length: share(load.concurrency, shard, shards) }, (_, i) => {
+  const inFlight = share(load.concurrency, shard, shards);
+  const streams = streamsPerConnection ?? 1;
+  /** HTTP/2: one for each stream. */
+  const connections = Array.from({ length: Math.ceil(inFlight / streams) }, (_, i) => {
     const index = shard + i * shards;
     const localAddress = load.localAddresses[index % load.localAddresses.length];
-    return createConnection({ ...dialling, tls: variants[index % variants.length], localAddress });
-  });
+    const options = { ...dialling, tls: variants[index % variants.length], localAddress };
+    if (streamsPerConnection === null) return createConnection(options);
+    return createStreams({ ...options, streams: Math.min(streams, inFlight - i * streams) });
+  }).flat();
   function keepOnly(/** @type {ReadonlySet<string>} */ addresses) {
     for (const connection of connections) connection.keepOnly(addresses);
   }
@@ -146,7 +152,8 @@ export async function createShard(input, mix, onSecond) {
           () => [],
           (error) => [String(error.message)],
         );
-      const problems = await Promise.all(connections.map((connection) => limit(open, connection)));
+      const first = connections.filter((_, i) => i % streams === 0);
+      const problems = await Promise.all(first.map((connection) => limit(open, connection)));
       return problems.flat();
     },
     /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */

@@ -44,8 +44,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * @param {boolean} [options.resumes] the last TLS session @param {Handshakes} [options.handshakes] its own are added
  * @param {string} [options.localAddress] of this machine @param {LookupFunction} [options.lookup]
  * @param {Route} [options.route] to the origin
- * @returns {Connection & {keepOnly: (addresses: ReadonlySet<string>) => void}} `keepOnly`: leaves any other address, after the
- *   response in flight
+ * @returns {LoadConnection}
  */
 export function createConnection({ origin, tls, maxRequests = null, route: given, ...options }) {
   const route = given ?? routeOf(origin, tls.network);
@@ -230,7 +229,12 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   };
 }
 
-/** @typedef {Pick<Socket, 'write' | 'destroy' | 'writableLength' | 'remoteAddress'> & {connecting?: boolean}} Dialled */
+/**
+ * `keepOnly`: leaves any other address, after the response in flight
+ * @typedef {Connection & {keepOnly: (addresses: ReadonlySet<string>) => void}} LoadConnection
+ * @typedef {Pick<Socket, 'write' | 'destroy' | 'writableLength' | 'remoteAddress'> &
+ *   {connecting?: boolean, alpnProtocol?: string | false | null}} Dialled
+ */
 /**
  * @typedef {object} SocketCallbacks callbacks of a socket
  * @property {() => void} [connected] by TCP, through a proxy if there is one, before a TLS handshake
@@ -247,17 +251,17 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
- * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, lookup?: LookupFunction, route?: Route}} [options]
+ * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, lookup?: LookupFunction, route?: Route, alpn?: string[]}} [options] `alpn`: HTTP versions
  * @returns {(callbacks: SocketCallbacks) => Dialled} the callbacks are not called after their socket is reused
  */
 export function createDialler(origin, tls, options = {}) {
-  const { resumes = false, handshakes = {}, localAddress, lookup = lookUp } = options;
+  const { resumes = false, handshakes = {}, localAddress, lookup = lookUp, alpn } = options;
   const { route = routeOf(origin, tls?.network) } = options;
   const isTls = origin.startsWith('https:');
   const { host } = placeOf(origin);
   const isAddress = isIP(route.address.host ?? '') !== 0;
   const address = { ...route.address, noDelay: true, lookup, localAddress };
-  const secure = connectOptions(tls, host);
+  const secure = connectOptions(tls, host, alpn);
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();
   /** Of the last handshake, to resume it. @type {Buffer | undefined} */
@@ -333,6 +337,9 @@ function dialTunnel(route, address, handshake, { connected, ready, read, gone })
     },
     get remoteAddress() {
       return socket.remoteAddress;
+    },
+    get alpnProtocol() {
+      return /** @type {TLSSocket} */ (socket).alpnProtocol;
     },
   };
 }

@@ -169,6 +169,18 @@ const TABLE = {
     text: 'closed the connection in the middle of a response',
     remedy: CHECK_SERVER_LOG,
   },
+  stream_refused: {
+    text: 'refused the HTTP/2 stream of a request, without processing it',
+    remedy: 'Lower --streams, or raise the limit of streams or of requests per connection there.',
+  },
+  stream_reset: {
+    text: 'reset the HTTP/2 stream of a request without a response',
+    remedy: CHECK_SERVER_LOG,
+  },
+  http2_not_offered: {
+    text: 'does not offer HTTP/2',
+    remedy: 'Use --http 1.1, or an address whose server offers h2 by ALPN.',
+  },
   response_too_large: {
     on: 'UND_ERR_RES_EXCEEDED_MAX_SIZE',
     text: 'sent a response larger than this tool accepts (1 MiB under load)',

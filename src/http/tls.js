@@ -53,15 +53,19 @@ export const foreignTls = ({ ca, network }) => ({
 
 /**
  * @param {Tls | undefined} tls @param {string} host of the server, which Node would take from the connected address
- * @returns options of tls.connect; HTTP/1.1 only
+ * @param {string[]} [alpn] HTTP versions @returns options of tls.connect
  */
-export function connectOptions({ network, clients, ...tls } = { rejectUnauthorized: true }, host) {
+export function connectOptions(
+  { network, clients, ...tls } = { rejectUnauthorized: true },
+  host,
+  alpn = ['http/1.1'],
+) {
   // SNI carries names without a final dot, never addresses: RFC 6066, 3.
   const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
   const name = tls.servername || host;
   const check = (/** @type {string} */ _, /** @type {PeerCertificate} */ peer) =>
     checkServerIdentity(name, peer);
-  return { servername, ...tls, ALPNProtocols: ['http/1.1'], checkServerIdentity: check };
+  return { servername, ...tls, ALPNProtocols: alpn, checkServerIdentity: check };
 }
 
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */

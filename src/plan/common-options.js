@@ -64,6 +64,15 @@ export const commonOptions = {
       choices: ['keep', 'new'],
       default: 'keep',
     }),
+    http: option('choice', 'HTTP version of the load; 2 needs https:// and shares connections', {
+      choices: ['1.1', '2'],
+      default: '1.1',
+    }),
+    streams: option('integer', 'Requests in flight per connection of --http 2', {
+      min: 1,
+      max: 10_000,
+      defaultText: '100',
+    }),
     'requests-per-connection': option('integer', 'Open a new connection after this many requests', {
       min: 1,
       max: 1e9,

@@ -193,6 +193,8 @@ const Load = z.object({
   model: z.enum(['open', 'closed']),
   ratePerSecond: amount.nullable(),
   ...each(['concurrency', 'threads'], count),
+  /** Of HTTP/2; null: HTTP/1.1. */
+  streamsPerConnection: count.nullable().optional(),
   requestsPerConnection: count.nullable().optional(),
   /** Host and port of the proxy on the way; null: none. */
   proxy: z.string().nullable().optional(),

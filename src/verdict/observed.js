@@ -107,7 +107,10 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ...watched,
     ...{
       model: load.model,
-      plannedConnects: load.requestsPerConnection ? 1 / load.requestsPerConnection : 0,
+      // All requests of a new HTTP/2 connection may wait for it.
+      plannedConnects: load.requestsPerConnection
+        ? Math.min(1, (load.streamsPerConnection ?? 1) / load.requestsPerConnection)
+        : 0,
       interrupted: facts.interrupted,
       planned,
       neverSent,

@@ -13,6 +13,7 @@ export function dueTimes(rate, seconds, seed) {
     rampUpMs: 0,
     warmupMs: 0,
     concurrency: 1,
+    streamsPerConnection: null,
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],

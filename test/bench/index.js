@@ -93,6 +93,11 @@ export const benches = {
     seconds: 10,
     load: () => import('./on-vault.js'),
   },
+  http2: {
+    describe: 'OCSP responses/s of a real Vault over HTTP/2, compared with h2load',
+    seconds: 10,
+    load: () => import('./http2.js'),
+  },
   'wide-margin': {
     describe:
       'requirements that a real Vault meets by a wide margin: how many runs report that, idle and busy',

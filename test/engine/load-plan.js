@@ -7,6 +7,7 @@ export function load(changes) {
     model: 'open',
     ratePerSecond: 20,
     concurrency: 10,
+    streamsPerConnection: null,
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],

@@ -89,7 +89,8 @@ test('the meaning of response_too_large states the limit', () => {
 });
 
 test('every code is tested above, with a real server, or with a proxy in proxies.test.js', () => {
-  const elsewhere = ['no_response', 'response_too_large'];
+  const http2 = ['stream_refused', 'stream_reset', 'http2_not_offered'];
+  const elsewhere = [...http2, 'no_response', 'response_too_large'];
   const tested = new Set([...table, ...FAULTS.map(({ code }) => ['', '', code])].map(([, , code]) => code));
   for (const code of elsewhere) tested.add(code);
   assert.deepEqual(

@@ -77,6 +77,7 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
     shard: null,
     startAt: null,
     stages: null,
+    streamsPerConnection: null,
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],

@@ -80,6 +80,14 @@ describe('the phases of a result', () => {
     assert.equal(Number(rate), Number(run.rates.handshakesPerSecond?.toPrecision(3)));
   });
 
+  test('the report names HTTP/2 and its streams', async () => {
+    const shown = /** @type {any} */ (structuredClone(run));
+    shown.load.streamsPerConnection = 10;
+    shown.measurement.observed.handshakes = { 'TLSv1.3 A h2': { count: 1, resumed: 0 } };
+    const text = (await renderDocument('text', shown)).replaceAll(/\s+/g, ' ');
+    assert.match(text, /kept open; HTTP\/2, up to 10 streams each; TLSv1.3 A h2: 1 handshake, none resumed/);
+  });
+
   test('are rows of the table, and segments of a chart', async () => {
     const text = await renderDocument('text', run);
     assert.match(text, /^send lag .*\nconnect .*\nTLS .*\nfirst byte .*\ntransfer /m);

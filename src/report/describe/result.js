@@ -261,14 +261,16 @@ function run(result) {
 
 /** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s while measuring` */
 function connectionsPhrase({ load, rates, measurement }) {
-  const { requestsPerConnection: most = null, concurrency, proxy = null } = load;
+  const { requestsPerConnection: most = null, streamsPerConnection: streams = null, concurrency } = load;
+  const { proxy = null } = load;
   const handshakes = Object.entries(measurement.observed?.handshakes ?? {});
   if (most === null && handshakes.length === 0 && proxy === null) return '';
-  const kept =
-    most === null ? `${formatCount(concurrency)}, kept open` : `a new one after ${counted(most, 'request')}`;
+  const keptOpen = streams === null ? `${formatCount(concurrency)}, kept open` : 'kept open';
+  const kept = most === null ? keptOpen : `a new one after ${counted(most, 'request')}`;
   const { handshakesPerSecond } = rates;
   return [
     most === 1 ? 'a new one for each request' : kept,
+    ...(streams === null ? [] : [`HTTP/2, up to ${counted(streams, 'stream')} each`]),
     ...(proxy === null ? [] : [`through the proxy ${proxy}`]),
     ...handshakes.map(
       ([name, { count, resumed }]) =>
