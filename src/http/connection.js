@@ -232,6 +232,8 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
     noDelay: true,
     lookup: lookUp,
     localAddress,
+    // Otherwise it takes the first address of the name, of whichever family.
+    family: isIP(localAddress ?? ''),
   };
   // SNI carries names, never addresses: RFC 6066, 3.
   const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
