@@ -21,6 +21,9 @@ import { connectOptions } from './tls.js';
  * @typedef {Record<string, {count: number, resumed: number}>} Handshakes
  */
 
+const NOTHING = Buffer.alloc(0);
+/** The server ended the connection. */
+const NO_ERROR = Object.freeze({ code: 'ECONNRESET' });
 /** Of a written request whose write TLS has not reported yet. */
 const MAX_UNREPORTED_BYTES = 65_536;
 /** Stops reusing an idle connection this long before the server's keep-alive timeout. */
@@ -130,9 +133,18 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
     // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
-    if (error === null && ending === 'done' && !isTls) return finishResponse();
-    const report = error ?? { code: 'ECONNRESET' };
-    fail(describeTransportError(report, ending !== 'nothing').code);
+    if (error === null && ending === 'done' && !isTls) return finishUnlessReset();
+    fail(describeTransportError(error ?? NO_ERROR, ending !== 'nothing', isTls && !connected).code);
+  }
+
+  /** libuv reports a reset that arrives together with bytes as an end of the connection; a write of nothing fails. */
+  function finishUnlessReset() {
+    const ended = exchange;
+    socket?.write(NOTHING, (reset) => {
+      if (exchange !== ended) return;
+      if (reset) fail('truncated');
+      else finishResponse();
+    });
   }
 
   function abort() {
@@ -155,12 +167,13 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
           hangUp();
           reject(new Error(text, { cause }));
         };
-        const timer = setTimeout(() => giveUp(transportFailure('connect_timeout').text, null), timeoutMs);
+        const late = () => (socket?.connecting ? 'connect_timeout' : 'tls_handshake_timeout');
+        const timer = setTimeout(() => giveUp(transportFailure(late()).text, null), timeoutMs);
         abandonOpening = () => giveUp(transportFailure('aborted').text, null);
         if (closed) return abandonOpening();
         const onGone = (/** @type {Error | null} */ error) => {
           if (connected) lost(error);
-          else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
+          else giveUp(describeTransportError(error ?? NO_ERROR, false, isTls).text, error);
         };
         connect(() => {
           clearTimeout(timer);
@@ -239,8 +252,7 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
     // Otherwise it takes the first address of the name, of whichever family.
     family: isIP(localAddress ?? ''),
   };
-  // SNI carries names, never addresses: RFC 6066, 3.
-  const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
+  const secure = connectOptions(tls, host);
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();
   /** Of the last handshake, to resume it. @type {Buffer | undefined} */
@@ -253,7 +265,7 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
     return resumes ? socket.on('session', (latest) => (session = latest)) : socket;
   };
   const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
-    isTls ? handshake(onread) : connectTcp({ ...address, ...onread });
+    isTls ? handshake(onread) : connectTcp({ ...address, ...onread, allowHalfOpen: true });
   /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
   return (callbacks) =>

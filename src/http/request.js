@@ -48,20 +48,28 @@ export function parseTargetUrl(text, name = '--url') {
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, urlOption = URL_OPTION } = options;
+  const host = new URL(origin).hostname.replace(/^\[|\]$/g, '');
   /** Puts `urlOption` in place of --url in the remedy. @param {TransportFailure} failure */
   const asTargetError = ({ code, text, remedy }) =>
     targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, urlOption));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
   let opened;
-  /** The last connection, and its bytes before the current response. @type {{socket?: Socket, before: number}} */
-  const wire = { before: 0 };
+  /** The last connection, and its bytes before the current response. @type {{socket?: Socket, before: number, inHandshake: boolean, error?: Error}} */
+  const wire = { before: 0, inHandshake: false };
   const open = async () => {
     const [Client, request, buildConnector] = await loadUndici();
-    const dial = buildConnector({ ...connectOptions(tls), timeout: timeoutMs });
+    const dial = buildConnector({ ...connectOptions(tls, host), timeout: timeoutMs });
     const client = new Client(origin, {
       connect(options, callback) {
-        const socket = /** @type {any} */ (dial(options, callback));
-        Object.assign(wire, { socket, before: 0 });
+        const socket = /** @type {Socket} */ (/** @type {unknown} */ (dial(options, callback)));
+        Object.assign(wire, {
+          socket,
+          before: 0,
+          inHandshake: origin.startsWith('https:'),
+          error: undefined,
+        });
+        socket.once('secureConnect', () => (wire.inHandshake = false));
+        socket.on('error', (error) => (wire.error ??= error)); // undici may report a later one in place of a TLS alert
         const max = maxBodyBytes + MAX_OVERHEAD_BYTES;
         socket.on('readable', () => socket.bytesRead - wire.before > max && socket.destroy(TOO_LARGE));
       },
@@ -90,8 +98,9 @@ export function createRequester(options) {
       const overdue = /** @type {Promise<never>} */ (
         new Promise((_, reject) => {
           timer = setTimeout(() => {
-            const code = client.stats.connected ? 'no_response' : 'connect_timeout';
-            reject(asTargetError(transportFailure(code)));
+            const late =
+              wire.inHandshake && !wire.socket?.connecting ? 'tls_handshake_timeout' : 'connect_timeout';
+            reject(asTargetError(transportFailure(client.stats.connected ? 'no_response' : late)));
             canceller.abort();
           }, limitMs);
         })
@@ -119,7 +128,7 @@ export function createRequester(options) {
         return await Promise.race([overdue, exchange()]);
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        throw asTargetError(describeTransportError(error, headersSeen));
+        throw asTargetError(describeTransportError(wire.error ?? error, headersSeen, wire.inHandshake));
       } finally {
         clearTimeout(timer);
       }

@@ -43,9 +43,11 @@ export const tlsInRotation = ({ clients = [{}], ...tls }) => clients.map((client
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
 export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
 
-/** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
-export function connectOptions(tls) {
-  return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
+/** Options of tls.connect; HTTP/1.1 only. @param {Tls | undefined} tls @param {string} host */
+export function connectOptions(tls, host) {
+  // SNI carries names without a final dot, never addresses: RFC 6066, 3.
+  const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
+  return { rejectUnauthorized: true, servername, ...tls, ALPNProtocols: ['http/1.1'] };
 }
 
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
@@ -152,7 +154,7 @@ const readText = (path, subject, mayBePipe) =>
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
-  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
+  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name.replace(/\.$/, '');
   const message = `The TLS server name ${quote(name)} is not a host name.`;
   const remedy = 'Set --tls-server-name (VAULT_TLS_SERVER_NAME) to a DNS name from the certificate.';
   throw usageError('bad_tls_server_name', message, remedy);

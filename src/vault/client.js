@@ -201,8 +201,9 @@ export async function readCapabilities(client, paths) {
   return Object.fromEntries(paths.map((path) => [path, listOf(data[path])]));
 }
 
-/** Codes of calls that never reached a server. */
-const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
+/** Codes of calls that no server accepted. */
+const UNSENT =
+  /^(interrupted|redirected|connection_refused|host_|(client_)?certificate_|tls_(?!error)|wrong_scheme|bad_vault_path)/;
 
 /** The server may have executed the call: the response is missing, not from Vault, or reports a failure. @param {unknown} error */
 export function mayHaveTakenEffect(error) {

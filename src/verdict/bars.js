@@ -18,10 +18,10 @@ import {
   upperRank,
 } from './statistics.js';
 
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../common/histogram.js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
-/** @typedef {{reported: Histogram, target: Histogram}} Times one series; `target`: minus the tool's part */
+/** @typedef {{reported: Distribution, target: Distribution}} Times one series; `target`: minus the tool's part */
 /**
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} ErrorsInBar
@@ -55,7 +55,7 @@ export function percentileBar({ reported, target }, quantile, errors = NO_ERRORS
 /** @param {number} value as reported; Infinity: an error @param {number} targetMs minus the tool's part */
 const toolPart = (value, targetMs) => (Number.isFinite(value) ? Math.max(0, value - targetMs) : 0);
 
-/** @param {ErrorsInBar} errors @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
+/** @param {ErrorsInBar} errors @param {Distribution} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
@@ -86,7 +86,7 @@ export function meanBar({ reported, target }, longestMs = 0) {
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, target }, which) {
-  const at = (/** @type {Histogram} */ histogram) =>
+  const at = (/** @type {Distribution} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
   const high = at(reported);
   const low = Math.min(high, lowestAtRank(target, which === 'max' ? target.totalCount : 1));

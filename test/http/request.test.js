@@ -169,7 +169,7 @@ test('closing ends a TLS handshake that is not complete', async () => {
   await once(listener.listen(0, '127.0.0.1'), 'listening');
   const { port } = /** @type {AddressInfo} */ (listener.address());
   const requester = createRequester({ origin: `https://127.0.0.1:${port}`, timeoutMs: 60_000 });
-  const asked = assertFails(requester.request({ path: '/', timeoutMs: 50 }), 'connect_timeout');
+  const asked = assertFails(requester.request({ path: '/', timeoutMs: 50 }), 'tls_handshake_timeout');
   const [socket] = await accepted;
   const closed = once(socket.resume(), 'close');
   await asked;
@@ -211,7 +211,7 @@ describe('over TLS', () => {
 
   test('a certificate of the configured CA is accepted; the default roots do not know it', async () => {
     assert.equal((await ask(good, { tls: trust })).status, 200);
-    await assertFails(ask(good), 'certificate_not_trusted', /--ca-cert.*VAULT_CACERT/);
+    await assertFails(ask(good), 'certificate_issuer_unknown', /--ca-cert.*VAULT_CACERT/);
     await assertFails(ask(good.replace('https', 'http')), 'connection_reset', /https:\/\//);
   });
 
@@ -219,7 +219,7 @@ describe('over TLS', () => {
     ['otherName', 'certificate_name_mismatch', /--tls-server-name/],
     ['expired', 'certificate_expired', /^/],
     ['future', 'certificate_not_yet_valid', /^/],
-    ['stranger', 'certificate_not_trusted', /^/],
+    ['stranger', 'certificate_issuer_unknown', /^/],
   ])) {
     test(`${name}: ${code}, and accepted with skipVerify`, async () => {
       const origin = await serve(name);
@@ -236,7 +236,7 @@ describe('over TLS', () => {
       cert: made[name].pem,
       key: made[name].keyPem,
     });
-    await assertFails(ask(origin, { tls: trust }), 'connection_reset', /--client-cert/);
+    await assertFails(ask(origin, { tls: trust }), 'client_certificate_required', /--client-cert/);
     await assertFails(
       ask(origin, { tls: { ...trust, ...pair('stranger') } }),
       'connection_reset',
@@ -244,6 +244,6 @@ describe('over TLS', () => {
     );
     assert.equal((await ask(origin, { tls: { ...trust, ...pair('good') } })).status, 200);
     const old = await serve('good', { ...client, maxVersion: 'TLSv1.2' });
-    await assertFails(ask(old, { tls: trust }), 'tls_error', /--client-cert/);
+    await assertFails(ask(old, { tls: trust }), 'tls_handshake_failure', /--client-cert/);
   });
 });
