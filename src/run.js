@@ -138,8 +138,7 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
-    const { localAddresses } = plan.load;
-    await rejectOnStop(checkLocalAddresses(localAddresses, hostOf(target.url)), stop);
+    await checkLocalAddresses(plan.load.localAddresses, hostOf(target.url));
     const mix = await loadMix(resolved);
     const tls = loadTls(target.tls);
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
@@ -161,8 +160,8 @@ export async function prepareRun(plan, options = {}) {
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
-    // A responder, perhaps.
-    await rejectOnStop(checkLocalAddresses(localAddresses, hostOf(fixture.origin)), stop);
+    // Perhaps an OCSP responder elsewhere.
+    await checkLocalAddresses(plan.load.localAddresses, hostOf(fixture.origin));
     return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));

@@ -35,7 +35,7 @@ function createSlot(connection) {
     isBusy: false,
     /** The request had to open its connection first. */
     connectedFirst: false,
-    /** Upper bound of how late the tool read what opened the connection, once it is open. */
+    /** See openingLate; once the connection is open. */
     openedLateMs: 0,
     connection,
   };
@@ -98,20 +98,17 @@ export function createSlots({
       },
       onResponse(status, body) {
         failedConnects = 0;
-        finish(slot, clock(), lateReads(slot), null, status, body);
+        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), null, status, body);
       },
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), lateReads(slot), failure, 0, null, backoffMs);
+        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), failure, 0, null, backoffMs);
       },
     };
   }
 
-  /** @param {Slot} slot @returns {number} ms, upper bound: what the tool read late made the request, or its response, late */
-  const lateReads = (slot) => openingLate(slot) + reading.lateMs(slot.awakeMs);
-
-  /** @param {Slot} slot */
+  /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool read what opens the connection, so far */
   function openingLate({ connectedFirst, sent, openedLateMs, awakeMs, handed }) {
     if (!connectedFirst) return 0;
     return Number.isNaN(sent) ? reading.openingLateMs(awakeMs, clock() - handed) : openedLateMs;
