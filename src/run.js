@@ -170,6 +170,8 @@ export async function prepareRun(plan, options = {}) {
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     const route = routeOf(fixture.origin, network);
+    // Perhaps an OCSP responder elsewhere.
+    await checkLocalAddresses(plan.load.localAddresses, route.address.host ?? '');
     const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
     if (other !== null) notice(other.text);
     const ownTls = fixture.isForeign ? foreignTls(tls) : tls;

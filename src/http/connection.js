@@ -70,12 +70,15 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @type {Buffer} */
   let bytes;
   let abandonOpening = () => {};
+  /** How long the server keeps this connection idle. A response may leave the time out. */
+  let keptMs = Number.POSITIVE_INFINITY;
   /** `performance.now()` until which an idle connection may be reused. */
   let keptUntil = Number.POSITIVE_INFINITY;
 
   /** @param {() => void} onReady @param {(error: Error | null) => void} onGone the connection failed, now or later */
   function connect(onReady, onGone) {
     hangUp();
+    keptMs = Number.POSITIVE_INFINITY;
     keptUntil = Number.POSITIVE_INFINITY;
     left = maxRequests ?? Number.POSITIVE_INFINITY;
     atProxy = route.proxy !== null;
@@ -129,8 +132,9 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
+    if (kept !== null) keptMs = kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     if (!reader.reusable || isUnsent || --left === 0) hangUp();
-    else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
+    else if (keptMs < Number.POSITIVE_INFINITY) keptUntil = performance.now() + keptMs;
     ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
@@ -260,7 +264,9 @@ export function createDialler(origin, tls, options = {}) {
   const isTls = origin.startsWith('https:');
   const { host } = placeOf(origin);
   const isAddress = isIP(route.address.host ?? '') !== 0;
-  const address = { ...route.address, noDelay: true, lookup, localAddress };
+  // Without a family, Node takes the first address of the name, of whichever family.
+  const family = isIP(localAddress ?? '');
+  const address = { ...route.address, noDelay: true, lookup, localAddress, family };
   const secure = connectOptions(tls, host, alpn);
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();

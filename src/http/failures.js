@@ -270,6 +270,8 @@ export function describeTransportError(error, headersSeen = false, inHandshake =
   const report = reported.replace('_SSL/TLS_ALERT_', '_SSLV3_ALERT_'); // OpenSSL renamed them in 3.5
   const code = BY_REPORT.get(report);
   if (headersSeen && code === 'connection_reset') return transportFailure('truncated');
+  // To undici, a Content-Length that it cannot parse is also one that the body does not have.
+  if (!headersSeen && code === 'truncated') return transportFailure('bad_http');
   if (inHandshake && code === 'connection_reset') return transportFailure('tls_handshake_cut');
   if (code !== undefined) return transportFailure(code, proxy, status);
   if (report === 'HTTP_PARSER') return describeUnexpectedBytes(start);

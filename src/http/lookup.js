@@ -34,18 +34,20 @@ export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
   return {
     lookup(host, options, callback) {
       const give = () => {
-        const one = addresses[next++ % addresses.length];
+        const own = addresses.filter(({ family }) => !options.family || family === options.family);
+        if (own.length === 0) return callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '');
+        const one = own[next++ % own.length];
         if (options.all) callback(null, [one]);
         else callback(null, one.address, one.family);
       };
       if (addresses.length > 0) return process.nextTick(give);
       const repeat = () =>
-        ask(host, { ...options, all: true }, (error, found) => {
+        ask(host, { ...options, family: 0, all: true }, (error, found) => {
           if (error !== null || !Array.isArray(found) || isClosed) return;
           addresses = found;
           onAnswer(new Set(found.map(({ address }) => address)));
         });
-      ask(host, { ...options, all: true }, (error, found) => {
+      ask(host, { ...options, family: 0, all: true }, (error, found) => {
         if (error !== null || !Array.isArray(found)) return callback(error, '');
         addresses = found;
         if (!isClosed) timer ??= setInterval(repeat, everyMs).unref();

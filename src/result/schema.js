@@ -150,7 +150,7 @@ const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
   /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
   bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
-  /** TLS handshakes of complete exchanges. */
+  /** TLS handshakes of requests with a complete response. */
   handshakesPerSecond: amount.optional(),
 });
 

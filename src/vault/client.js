@@ -75,12 +75,13 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
       const keys = response?.data?.keys;
       return Array.isArray(keys) ? listOf(keys) : [];
     },
-    /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
+    /** `sys/health`, whatever its status but a redirect. Sent without token and namespace: it needs neither. */
     async health() {
       const path = `${basePath}/v1/sys/health`;
       const { maxBodyBytes } = ORDINARY;
       const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs, maxBodyBytes };
-      const { status, body } = await requester.request(request);
+      const { status, headers, body } = await requester.request(request);
+      if (status >= 300 && status < 400) throw redirected(origin, headers.location);
       return { status, json: parseJson(body) };
     },
     close: () => requester.close(),

@@ -12,6 +12,8 @@ import { createVirtualTime } from './virtual-time.js';
 
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
+const ON_TIME = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 };
+
 /** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
 function setUp({
   count = 1,
@@ -144,7 +146,7 @@ describe('a slot', () => {
     const lagAfter = (lateMs) => {
       const { time, slots, exchanges, lags } = setUp({
         timeoutMs: 5000,
-        reading: { now: () => 0, onSent: () => 0, lateMs: () => lateMs },
+        reading: { ...ON_TIME, lateMs: () => lateMs },
       });
       slots.fire(0, 0);
       exchanges[0].onSent();
@@ -163,6 +165,59 @@ describe('a slot', () => {
     );
     assert.equal(lagAfter(900), 80, 'no response comes before its request was sent');
   });
+
+  for (const [what, isSent, expected] of /** @type {[string, boolean, number][]} */ ([
+    ['a response', true, 35],
+    ['a failure before it', false, 35],
+  ])) {
+    test(`adds up the late reads of a new connection and of ${what}; a kept one has only the latter`, () => {
+      /** @type {number[]} */
+      const late = [];
+      const { time, slots, exchanges } = setUp({
+        reading: { ...ON_TIME, lateMs: () => 5, openingLateMs: (_, ms) => 0.75 * ms },
+        onSample: ({ readLateMs }) => late.push(readLateMs),
+      });
+      slots.fire(0, 0);
+      exchanges[0].onConnect?.();
+      time.block(40);
+      if (isSent) {
+        exchanges[0].onSent();
+        time.block(50);
+        exchanges[0].onResponse(200, new Uint8Array(0));
+      } else exchanges[0].onFailure('connection_refused', true);
+      slots.fire(1, 0);
+      exchanges[0].onSent();
+      time.block(50);
+      exchanges[0].onResponse(200, new Uint8Array(0));
+      assert.deepEqual(late, [expected, 5]);
+    });
+  }
+
+  for (const [what, lateMs, isSent, expected] of /** @type {[string, number, boolean, number][]} */ ([
+    ['is open', 30, true, 130],
+    ['is not open yet', 30, false, 130],
+    ['was very late', 900, true, 200],
+  ])) {
+    test(`times out later if the tool opened its connection late: it ${what}`, () => {
+      const { time, slots, exchanges, done } = setUp({
+        timeoutMs: 100,
+        reading: { ...ON_TIME, openingLateMs: () => lateMs },
+      });
+      slots.fire(0, 0);
+      exchanges[0].onConnect?.();
+      time.block(50);
+      if (isSent) exchanges[0].onSent();
+      time.block(expected - 51);
+      slots.expire();
+      assert.equal(done.length, 0);
+      time.block(1);
+      slots.expire();
+      assert.deepEqual(
+        done.map(({ failure, done: at }) => [failure, at]),
+        [['timeout', expected]],
+      );
+    });
+  }
 
   test('times out with the age of the request, counted from when it took the request', () => {
     const { time, slots, exchanges, done, log } = setUp({ count: 2, timeoutMs: 100 });

@@ -163,3 +163,27 @@ test('each certificate of the server is checked, and one that it repeats is conv
   assert.deepEqual(ends, ['ready', 'ready', mismatch, mismatch, 'ready', 'ready']);
   assert.equal(mock.callCount(), 3);
 });
+
+test('from a local address dials only addresses of its family, whichever the name has first', async (t) => {
+  const port = await listen(t, 0, (peer) => peer.on('error', () => {}).once('data', () => peer.destroy()));
+  const families = /** @type {unknown[]} */ ([]);
+  t.mock.method(
+    dns,
+    'lookup',
+    (/** @type {string} */ _, /** @type {any} */ { family, all }, /** @type {any} */ done) => {
+      families.push(family);
+      const [address, found] = family === 4 ? ['127.0.0.1', 4] : ['::1', 6];
+      process.nextTick(() => (all ? done(null, [{ address, family: found }]) : done(null, address, found)));
+    },
+  );
+  for (const [scheme, expected] of /** @type {[string, RegExp][]} */ ([
+    ['http', /^ready$/],
+    ['https', /^(ECONNRESET|null)$/],
+  ])) {
+    const dial = createDialler(`${scheme}://dual.test:${port}`, TRUST, { localAddress: '127.0.0.1' });
+    const { socket, end } = await attempt(dial);
+    socket.destroy();
+    assert.match(String(end), expected);
+  }
+  assert.deepEqual(families, [4, 4]);
+});

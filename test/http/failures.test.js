@@ -41,6 +41,8 @@ const table = [
   ['not HTTP', parserError('SSH-2.0'), 'bad_http'],
   ['another protocol', new errors.SocketError('bad upgrade'), 'bad_http'],
   ['closed by the server', new errors.SocketError('other side closed'), 'connection_reset'],
+  ['a body longer than undici can count', new errors.ResponseContentLengthMismatchError(), 'bad_http'],
+  ['the same, but closed in the body', new errors.ResponseContentLengthMismatchError(), 'truncated', true],
   ['closed in the body', new errors.SocketError('other side closed'), 'truncated', true],
   [
     'a client certificate required',

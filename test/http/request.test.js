@@ -81,6 +81,7 @@ describe('a request', () => {
     ['nothing', '', 'connection_reset'],
     ['a part of the head', `${OK}Content-Ty`, 'connection_reset'],
     ['a part of the body', `${OK}Content-Length: 5\r\n\r\nhel`, 'truncated'],
+    ['a length that undici cannot count', `${OK}Content-Length: ${'9'.repeat(21)}\r\n\r\nhel`, 'bad_http'],
     ['a part of a chunk', `${CHUNKED}20\r\nhel`, 'truncated'],
     ['garbage', 'this is not HTTP\r\n\r\n', 'bad_http'],
     ['a chunk without a length', `${CHUNKED}zz\r\n`, 'bad_http'],

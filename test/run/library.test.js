@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
@@ -70,6 +71,24 @@ describe('the rate of a closed loop with a number of requests', () => {
     const { totals, windowSeconds } = await runChecked(plan, {});
     assert.deepEqual([totals.succeeded, totals.failed], [5, 2]);
     assert.ok(Number(windowSeconds) > 0.5, `${windowSeconds}`);
+  });
+});
+
+test('a local address must be of the family of the address that the load goes to', async (t) => {
+  const to = Number(new URL(server.url).port);
+  const responder = createTcpServer((socket) => socket.pipe(connect(to, '127.0.0.1')).pipe(socket));
+  try {
+    await once(responder.listen(0, '::1'), 'listening');
+  } catch {
+    return t.skip('no IPv6');
+  }
+  t.after(() => responder.close());
+  const { port } = /** @type {AddressInfo} */ (responder.address());
+  const ocspUrl = `http://[::1]:${port}/v1/pki_int/ocsp`;
+  const plan = await planOf('ocsp', { ocspUrl, localAddress: ['127.0.0.1'], requests: 5 });
+  await assert.rejects(run(plan, { token: server.token }), {
+    code: 'local_address_unusable',
+    message: /"127\.0\.0\.1" is IPv4, but the target "::1" has no IPv4 address/,
   });
 });
 

@@ -259,7 +259,7 @@ function run(result) {
   ]);
 }
 
-/** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s while measuring` */
+/** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s with a response` */
 function connectionsPhrase({ load, rates, measurement }) {
   const { requestsPerConnection: most = null, streamsPerConnection: streams = null, concurrency } = load;
   const { proxy = null } = load;
@@ -276,7 +276,7 @@ function connectionsPhrase({ load, rates, measurement }) {
       ([name, { count, resumed }]) =>
         `${name}: ${counted(count, 'handshake')}, ${resumed === 0 ? 'none' : formatPercent(resumed / count)} resumed`,
     ),
-    ...(handshakesPerSecond === undefined ? [] : [`${perSecondText(handshakesPerSecond)} while measuring`]),
+    ...(handshakesPerSecond === undefined ? [] : [`${perSecondText(handshakesPerSecond)} with a response`]),
   ].join('; ');
 }
 
