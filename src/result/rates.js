@@ -15,7 +15,7 @@ import { timesOf } from './latency.js';
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [toolErrors] upper bound of the errors that the tool or its machine caused
  * @property {ReturnType<typeof limitsOf>} [limits] of all operations, which share the connections
- * @property {number | null} [concurrency] of a closed loop; null: it varies
+ * @property {number | null} [concurrency] requests that a closed loop may have in flight; null: unknown
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
  * @property {number} [carriedOver] successes of the previous stage that came after its end
