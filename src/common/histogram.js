@@ -225,3 +225,12 @@ export function meanAndDeviationOf(histogram) {
   const variance = Math.max(0, squares / totalCount - mean * mean);
   return { mean: mean / 1000, deviation: Math.sqrt(variance) / 1000 };
 }
+
+/** @param {Histogram} histogram not empty @param {(ms: number) => number} of @returns {number} the mean of `of` each latency */
+export function averageOf(histogram, of) {
+  let sum = 0;
+  visitBuckets(histogram, (index, count) => {
+    sum += count * of(scale.medianEquivalentValue(scale.valueFromIndex(index)) / 1000);
+  });
+  return sum / histogram.totalCount;
+}

@@ -33,7 +33,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
  * @param {{ends: ShardEnd[], stoppedMs: number}} sendResult `stoppedMs`: from time zero; Infinity: not interrupted
  */
 export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
-  const { model, arrivals, requests, warmupMs } = load;
+  const { model, arrivals, requests, warmupMs, timeoutMs } = load;
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
   const endedMs = Math.max(0, ...ends.map((end) => end.endedMs - warmupMs));
   const isByRequests = model === 'closed' && requests !== null;
@@ -53,6 +53,7 @@ export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
     model,
     arrivals,
     warmupMs,
+    timeoutMs,
     interrupted,
   };
 }

@@ -106,7 +106,7 @@ function factsOf(parts, { load }) {
   const units = operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
-  const { model, arrivals, warmupMs } = load;
+  const { model, arrivals, warmupMs, timeoutMs } = load;
   const windowMs = maxOf(parts.map(({ merge }) => merge.windowMs));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
@@ -115,7 +115,7 @@ function factsOf(parts, { load }) {
     offeredPerSecond: offeredBetween(load, 0, windowMs),
     concurrency: inFlightBetween(load, 0, windowMs),
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
-    ...{ model, arrivals, warmupMs },
+    ...{ model, arrivals, warmupMs, timeoutMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(units),
     meanings: Object.fromEntries(meanings),
