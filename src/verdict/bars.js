@@ -102,7 +102,7 @@ export function extremeBar({ reported, target }, which) {
   return { value: high, low, high, tool: toolPart(high, at(target)) };
 }
 
-/** Fewer requests do not prove the offered rate, even if all of them succeeded in time. */
+/** Fewer requests do not prove the offered rate, even if all of them succeeded in time. More do: a rate is about this run, and what would fail is for a requirement on errors. */
 const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;
