@@ -126,9 +126,8 @@ export function paceOf(operations, { model, startMs = 0, windowMs, carriedOver =
     const isPassedOn = carriedOver > 0 && after <= carriedOver + 2 && !interrupted;
     return { ...late, windowMs: isPassedOn ? windowMs : lastSuccessMs };
   }
-  const hasBacklog = sumOf(operations, 'neverSentDue') > 0;
-  if (!hasBacklog && lastSuccessMs === windowMs) return onTime;
-  if (hasBacklog) return late;
+  if (sumOf(operations, 'neverSentDue') > 0) return late;
+  if (lastSuccessMs === windowMs) return onTime;
   const succeeded = total(successesPerSecond(operations));
   if (!interrupted && after <= Math.min(STRAGGLERS, succeeded / 100)) return onTime;
   const { isShown, isExcluded, delayMs, most } = growthOf(operations);
@@ -150,16 +149,12 @@ function isSettling(operations, { startMs, windowMs, after }) {
   const groupsUntil = (/** @type {'due' | 'done'} */ key, /** @type {number} */ atMs) =>
     groupsOf(operations, key).filter(({ ms }) => ms <= atMs);
   const boundsAt = (/** @type {number} */ atMs) => {
-    const counts = groupsUntil('due', atMs).map(
-      ({ weight, ms: dueMs }) => weight * averageOf(times, (ms) => (ms > atMs - dueMs ? 1 : 0)),
-    );
-    return poissonBounds(total(counts));
+    const inFlight = (/** @type {number} */ dueMs) => averageOf(times, (ms) => Number(dueMs + ms > atMs));
+    return poissonBounds(total(groupsUntil('due', atMs).map(({ weight, ms }) => weight * inFlight(ms))));
   };
   const halfMs = startMs + windowMs / 2;
-  const [due, done] = /** @type {const} */ (['due', 'done']).map((key) =>
-    sumOf(groupsUntil(key, halfMs), 'weight'),
-  );
-  return after <= boundsAt(startMs + windowMs).high && due - done >= boundsAt(halfMs).low;
+  const atHalf = sumOf(groupsUntil('due', halfMs), 'weight') - sumOf(groupsUntil('done', halfMs), 'weight');
+  return after <= boundsAt(startMs + windowMs).high && atHalf >= boundsAt(halfMs).low;
 }
 
 /** @param {CellTally[]} operations */
