@@ -6,6 +6,7 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
+import { createRotation } from '../http/lookup.js';
 import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
@@ -18,6 +19,7 @@ import { startThread } from './thread.js';
 import { pacingWarmUp, warmUp } from './warm-up.js';
 
 /** @import { Handshakes } from '../http/connection.js' */
+/** @import { Route } from '../http/route.js' */
 /** @import { Tls } from '../http/tls.js' */
 /** @import { Mix, MixFixture } from '../operations/mix.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -31,12 +33,13 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {Plan} plan
  * @property {MixFixture} fixture
  * @property {Tls} tls
+ * @property {Route} route to the fixture's origin
  * @property {number | null} measuredMs planned length of the measured phase
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, including other machines (see shard-part.js)
  * @property {MessagePort | null} livePort for the recorder's reports; null: no live view
  */
-/** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
+/** @typedef {Omit<ShardInput, 'tls' | 'route'> & {ring: RingMemory}} RecorderInput */
 /** @typedef {Awaited<ReturnType<typeof startSending>['ended']> & {handshakes: Handshakes}} ShardEnd */
 /** @typedef {Awaited<ReturnType<typeof createShard>>} Shard */
 
@@ -99,7 +102,7 @@ async function createRemoteShard(input, onSecond) {
 
 /** @param {ShardInput} input @param {Mix} mix of the plan @param {(row: SecondRow) => void} onSecond */
 export async function createShard(input, mix, onSecond) {
-  const { plan, fixture, tls, measuredMs, shard, shards } = input;
+  const { plan, fixture, tls, route, measuredMs, shard, shards } = input;
   const { load } = plan;
   const request = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
@@ -113,13 +116,21 @@ export async function createShard(input, mix, onSecond) {
   const thread = await starting;
   const handshakes = /** @type {Handshakes} */ ({});
   const { requestsPerConnection: maxRequests, resumesTls: resumes } = load;
-  const dialling = { origin: fixture.origin, maxRequests, resumes, handshakes };
+  const rotation =
+    load.resolveEveryMs === null
+      ? null
+      : createRotation({ everyMs: load.resolveEveryMs, first: shard, onAnswer: keepOnly });
+  const lookup = rotation?.lookup;
+  const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup };
   const variants = tlsInRotation(tls);
   const connections = Array.from({ length: share(load.concurrency, shard, shards) }, (_, i) => {
     const index = shard + i * shards;
     const localAddress = load.localAddresses[index % load.localAddresses.length];
     return createConnection({ ...dialling, tls: variants[index % variants.length], localAddress });
   });
+  function keepOnly(/** @type {ReadonlySet<string>} */ addresses) {
+    for (const connection of connections) connection.keepOnly(addresses);
+  }
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
@@ -153,6 +164,7 @@ export async function createShard(input, mix, onSecond) {
     state: () => sending?.state() ?? NOTHING_SENT,
     async close() {
       sending?.close();
+      rotation?.close();
       const closing = connections.map((connection) => connection.close());
       await Promise.all([recorder.stop(), thread?.stop(), ...closing]);
     },
@@ -163,7 +175,7 @@ export async function createShard(input, mix, onSecond) {
  * The sender's end of the recorder thread: samples go through the ring; seconds and the tally come back.
  * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
-async function startRecorder({ tls, ...input }, cells, onSecond) {
+async function startRecorder({ tls, route, ...input }, cells, onSecond) {
   const ring = createRingMemory(undefined, cells);
   const { end, ...writing } = openWriter(ring);
   const { first, failed, stop, hasEnded } = startThread(

@@ -158,8 +158,8 @@ export function createSlots({
 
   /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
   function giveUp(slot, done, late, failure) {
-    slot.connection.abort();
-    finish(slot, done, late, failure);
+    const stuck = slot.connection.abort();
+    finish(slot, done, late, failure === 'timeout' ? (stuck ?? failure) : failure);
   }
 
   function giveUpOverdue() {

@@ -3,17 +3,21 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { quote, usageError } from '../common/errors.js';
 import { readBytes, readError } from '../common/read-file.js';
+
+/** @import { Network } from './route.js' */
+/** @import { PeerCertificate } from 'node:tls' */
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'clientCerts' | 'serverName', string | null>> &
  *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files;
  *   `clientCerts`: one of NAME.pem, .crt or .cer and NAME.key
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
- *   clients?: {cert?: string, key?: string}[]}} Tls
- *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
+ *   clients?: {cert?: string, key?: string}[], network?: Network}} Tls
+ *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it; `network`: the way to
+ *   the server, with or without TLS
  */
 
 /** @param {TlsFiles} [files] @returns {Tls} */
@@ -41,11 +45,23 @@ export function loadTls({
 export const tlsInRotation = ({ clients = [{}], ...tls }) => clients.map((client) => ({ ...tls, ...client }));
 
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
-export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
+export const foreignTls = ({ ca, network }) => ({
+  rejectUnauthorized: true,
+  ...(ca && { ca }),
+  ...(network && { network }),
+});
 
-/** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
-export function connectOptions(tls) {
-  return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
+/**
+ * @param {Tls | undefined} tls @param {string} host of the server, which Node would take from the connected address
+ * @returns options of tls.connect; HTTP/1.1 only
+ */
+export function connectOptions({ network, clients, ...tls } = { rejectUnauthorized: true }, host) {
+  // SNI carries names without a final dot, never addresses: RFC 6066, 3.
+  const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
+  const name = tls.servername || host;
+  const check = (/** @type {string} */ _, /** @type {PeerCertificate} */ peer) =>
+    checkServerIdentity(name, peer);
+  return { servername, ...tls, ALPNProtocols: ['http/1.1'], checkServerIdentity: check };
 }
 
 /** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
@@ -152,7 +168,7 @@ const readText = (path, subject, mayBePipe) =>
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
-  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
+  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name.replace(/\.$/, '');
   const message = `The TLS server name ${quote(name)} is not a host name.`;
   const remedy = 'Set --tls-server-name (VAULT_TLS_SERVER_NAME) to a DNS name from the certificate.';
   throw usageError('bad_tls_server_name', message, remedy);

@@ -14,6 +14,9 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {number | null} requestsPerConnection then it closes, and the next request opens another; null: no limit
  * @property {boolean} resumesTls a new connection resumes the TLS session of the one that it replaces
  * @property {readonly string[]} localAddresses of the connections, in turn; empty: the system chooses
+ * @property {number | null} resolveEveryMs looks the host name up again, and rotates through its addresses; null: one lookup
+ *   for each connection
+ * @property {string | null} [proxy] host and port of the proxy that the load went through; null: none, or not prepared yet
  * @property {number | null} durationMs measured phase, after the warm-up; null: until `requests` are done
  * @property {number | null} requests maximum number of measured requests
  * @property {'constant' | 'poisson'} arrivals
@@ -59,6 +62,8 @@ export function planLoad(common, environment) {
     requestsPerConnection: common.connections === 'new' ? 1 : common.requestsPerConnection,
     resumesTls: common.tlsResumption === 'on',
     localAddresses: common.localAddress,
+    resolveEveryMs: common.resolveEvery,
+    proxy: null,
     durationMs: common.duration ?? (requests === null ? 30_000 : null),
     ...{ requests, arrivals },
     seed: common.seed ?? Math.floor(Math.random() * 0x1_0000_0000),

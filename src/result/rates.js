@@ -149,7 +149,8 @@ function isSettling(operations, { startMs, windowMs, after }) {
   const groupsUntil = (/** @type {'due' | 'done'} */ key, /** @type {number} */ atMs) =>
     groupsOf(operations, key).filter(({ ms }) => ms <= atMs);
   const boundsAt = (/** @type {number} */ atMs) => {
-    const inFlight = (/** @type {number} */ dueMs) => averageOf(times, (ms) => Number(dueMs + ms > atMs));
+    const inFlight = (/** @type {number} */ dueMs) =>
+      averageOf(times, (us) => Number(dueMs + us / 1000 > atMs));
     return poissonBounds(total(groupsUntil('due', atMs).map(({ weight, ms }) => weight * inFlight(ms))));
   };
   const halfMs = startMs + windowMs / 2;

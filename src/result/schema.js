@@ -194,6 +194,9 @@ const Load = z.object({
   ratePerSecond: amount.nullable(),
   ...each(['concurrency', 'threads'], count),
   requestsPerConnection: count.nullable().optional(),
+  /** Host and port of the proxy on the way; null: none. */
+  proxy: z.string().nullable().optional(),
+  resolveEveryMs: amount.nullable().optional(),
   arrivals: z.enum(['constant', 'poisson']),
   seed: number,
   timeoutMs: amount,

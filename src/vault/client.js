@@ -6,6 +6,7 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
+import { readNetwork } from './network.js';
 import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
@@ -99,9 +100,10 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token */
-export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
+/** @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token */
+export function connect(target, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+  const tls = { ...loadTls(target.tls), network: readNetwork(target) };
+  return createVaultClient({ ...target, token, tls, ...limits });
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */
@@ -201,8 +203,9 @@ export async function readCapabilities(client, paths) {
   return Object.fromEntries(paths.map((path) => [path, listOf(data[path])]));
 }
 
-/** Codes of calls that never reached a server. */
-const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
+/** Codes of calls that no server accepted. */
+const UNSENT =
+  /^(interrupted|redirected|connection_refused|host_|(client_)?certificate_|tls_(?!error)|wrong_scheme|bad_vault_path)/;
 
 /** The server may have executed the call: the response is missing, not from Vault, or reports a failure. @param {unknown} error */
 export function mayHaveTakenEffect(error) {

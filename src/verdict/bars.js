@@ -19,10 +19,10 @@ import {
   upperRank,
 } from './statistics.js';
 
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../common/histogram.js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
-/** @typedef {{reported: Histogram, target: Histogram}} Times one series; `target`: minus the tool's part */
+/** @typedef {{reported: Distribution, target: Distribution}} Times one series; `target`: minus the tool's part */
 /**
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} ErrorsInBar
@@ -56,7 +56,7 @@ export function percentileBar({ reported, target }, quantile, errors = NO_ERRORS
 /** @param {number} value as reported; Infinity: an error @param {number} targetMs minus the tool's part */
 const toolPart = (value, targetMs) => (Number.isFinite(value) ? Math.max(0, value - targetMs) : 0);
 
-/** @param {ErrorsInBar} errors @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
+/** @param {ErrorsInBar} errors @param {Distribution} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
@@ -79,12 +79,12 @@ export function meanBar({ reported, target }, longestMs = 0) {
  * Bound of a mean by Gaffke (2005): a quantile of the mean with random weights, all equally likely, of the measured
  * times and one more, the most extreme one possible. The weighted mean is nearly gamma distributed: for times that take
  * only two values, the bound is Clopper and Pearson's.
- * @param {Histogram} histogram not empty @param {number} extremeMs @param {number} z
+ * @param {Distribution} histogram not empty @param {number} extremeMs @param {number} z
  */
 function meanBound(histogram, extremeMs, z) {
   const n = histogram.totalCount;
   const withExtreme = (/** @type {(ms: number) => number} */ of) =>
-    (n * averageOf(histogram, of) + of(extremeMs)) / (n + 1);
+    (n * averageOf(histogram, (us) => of(us / 1000)) + of(extremeMs)) / (n + 1);
   const center = withExtreme((ms) => ms);
   const variance = withExtreme((ms) => (ms - center) ** 2);
   if (variance === 0) return center;
@@ -95,7 +95,7 @@ function meanBound(histogram, extremeMs, z) {
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, target }, which) {
-  const at = (/** @type {Histogram} */ histogram) =>
+  const at = (/** @type {Distribution} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
   const high = at(reported);
   const low = Math.min(high, lowestAtRank(target, which === 'max' ? target.totalCount : 1));

@@ -16,6 +16,7 @@ export function dueTimes(rate, seconds, seed) {
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],
+    resolveEveryMs: null,
     shard: null,
     coldStart: false,
     startAt: null,

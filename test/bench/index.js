@@ -65,6 +65,12 @@ export const benches = {
     seconds: 5,
     load: () => import('./handshakes.js'),
   },
+  transport: {
+    describe:
+      'the same plans through our connections and through undici: speed, CPU time, lateness, cut bodies',
+    seconds: 5,
+    load: () => import('./transport.js'),
+  },
   cpu: {
     describe: 'CPU time while offering a rate',
     seconds: 3,

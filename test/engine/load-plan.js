@@ -10,6 +10,7 @@ export function load(changes) {
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],
+    resolveEveryMs: null,
     durationMs: null,
     requests: null,
     arrivals: 'constant',

@@ -19,11 +19,12 @@ const TRUST = { rejectUnauthorized: true };
  */
 function attempt(dial) {
   return new Promise((resolve) => {
-    const socket = dial({
+    const dialled = dial({
       ready: () => resolve({ socket, end: 'ready' }),
       read: () => {},
       gone: (error) => resolve({ socket, end: /** @type {any} */ (error)?.code ?? null }),
     });
+    const socket = /** @type {Socket} without a tunnel */ (dialled);
   });
 }
 
@@ -63,7 +64,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
     const seen = await new Promise((resolve) => {
       /** @type {string[]} */
       const events = [];
-      const socket = dial({
+      const dialled = dial({
         ready() {
           events.push('ready');
           socket.write('hello');
@@ -77,6 +78,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
           resolve(events);
         },
       });
+      const socket = /** @type {Socket} */ (dialled);
       sockets.add(socket);
     });
     assert.deepEqual(seen, ['ready', 'closed']);
@@ -107,7 +109,7 @@ test('a socket abandoned during its DNS lookup is not reused; the next one share
     held.push(() => /** @type {Function} */ (lookup)(...args));
   });
   const dial = createDialler(`http://localhost:${port}`, TRUST);
-  const given = dial({ ready() {}, read() {}, gone() {} });
+  const given = /** @type {Socket} */ (dial({ ready() {}, read() {}, gone() {} }));
   given.destroy();
   await once(given, 'close');
   const second = attempt(dial);

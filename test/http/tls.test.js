@@ -45,8 +45,8 @@ describe('loadTls', () => {
 
   test('no options: the default roots, verified', () => {
     assert.deepEqual(loadTls(), { rejectUnauthorized: true });
-    assert.equal('ca' in connectOptions(loadTls()), false);
-    assert.equal(connectOptions(undefined).rejectUnauthorized, true);
+    assert.equal('ca' in connectOptions(loadTls(), 'a.test'), false);
+    assert.equal(connectOptions(undefined, 'a.test').rejectUnauthorized, true);
   });
 
   test('a server that the user did not name is verified and receives no client certificate', () => {

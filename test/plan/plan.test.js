@@ -113,7 +113,7 @@ describe('a plan', () => {
 
   for (const address of [
     'vault.example.com:8200',
-    'unix:///run/vault',
+    'unix:run/vault',
     'http://me:hunter2@host',
     'http://h?x',
   ]) {

@@ -135,11 +135,18 @@ const EDITS = [
     / is met, but measurement.verdict is invalid/,
   ],
 ];
+test('accepts the result that is edited below', () => void read(run));
+
 for (const [what, edit, message] of EDITS) {
   test(`rejects a result with an edit of ${what}`, () => {
-    read(run);
-    assert.throws(() => read(edited(run, edit)), { code: 'inconsistent_result', message });
-    assert.throws(() => read(edited(run, edit)), { message: /^r\.json/ });
+    assert.throws(
+      () => read(edited(run, edit)),
+      (error) => {
+        assert.match(Object(error).message, /^r\.json/);
+        assert.match(Object(error).message, message);
+        return Object(error).code === 'inconsistent_result';
+      },
+    );
   });
 }
 
@@ -302,7 +309,7 @@ describe('accepts what the tool wrote', () => {
   ];
   for (const [what, given] of RUNS) {
     test(what, () => {
-      for (let seed = 1; seed <= 4; seed++) {
+      for (const seed of [1, 2]) {
         const { load = {}, weights, ...more } = /** @type {any} */ (given);
         const durationMs = Math.ceil(20_000 * uniform(seed, 0, 1) + 500);
         const scoped = weights === undefined ? [] : SCOPED;

@@ -80,6 +80,7 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],
+    resolveEveryMs: null,
   };
   return Array.from({ length: runs }, (_, run) => {
     const { count, dueMs } = createSchedule(ofRun(plan, run));

@@ -170,7 +170,7 @@ test('reads unknown keys that are neither counts nor error bars', () => {
   parseDocument(Buffer.from(file), 'r.json');
 });
 
-test('1,000 damaged documents of all kinds are rejected with the faulty path, or read', () => {
-  const { read, refused } = readDamaged(1, 1000);
-  assert.ok(read > 30 && refused > 500, `${read} read, ${refused} refused`);
+test('350 damaged documents of all kinds are rejected with the faulty path, or read', () => {
+  const { read, refused } = readDamaged(1, 350);
+  assert.ok(read > 10 && refused > 175, `${read} read, ${refused} refused`);
 });

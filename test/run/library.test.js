@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
 import { startTarget } from '../targets/start.js';
-import { runChecked, runHere, startFaultProxy } from './support.js';
+import { abortAndWait, runChecked, runHere, startFaultProxy } from './support.js';
 
 /** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
 /** @import { AddressInfo } from 'node:net' */
@@ -105,7 +105,7 @@ test('the caller may take over the clean-up: the result does not wait for it', a
   const proxy = await startFaultProxy(server.url);
   t.after(proxy.close);
   proxy.aim(({ method }) => method === 'DELETE');
-  proxy.inject('silent');
+  const removing = new Promise((resolve) => proxy.inject(resolve));
   const stop = new AbortController();
   let closing = Promise.resolve();
   const result = await runChecked(
@@ -119,7 +119,8 @@ test('the caller may take over the clean-up: the result does not wait for it', a
     },
   );
   assert.equal(result.totals.succeeded, 5);
-  stop.abort();
+  await removing;
+  abortAndWait(t, stop);
   await closing;
 });
 

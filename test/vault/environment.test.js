@@ -18,6 +18,7 @@ describe('readEnvironment', () => {
   test('nothing set: no values, verification on', () => {
     assert.deepEqual(read({}), {
       address: null,
+      addressSource: null,
       token: null,
       tokenSource: null,
       namespace: null,
@@ -29,6 +30,7 @@ describe('readEnvironment', () => {
         serverName: null,
         skipVerify: false,
       },
+      proxySource: null,
       timeoutMs: null,
     });
   });
@@ -60,6 +62,12 @@ describe('readEnvironment', () => {
     assert.deepEqual(flat(read({ ...vault, ...bao })), Object.values(bao));
     assert.equal(read(vault).tokenSource, 'VAULT_TOKEN');
     assert.equal(read({ ...vault, ...bao }).tokenSource, 'BAO_TOKEN');
+  });
+
+  test("an agent's address takes precedence, as in vault", () => {
+    const env = { BAO_ADDR: 'http://b', VAULT_AGENT_ADDR: 'unix:///run/agent' };
+    const { address, addressSource } = read(env);
+    assert.deepEqual([address, addressSource], ['unix:///run/agent', 'VAULT_AGENT_ADDR']);
   });
 
   test('an empty BAO_ variable does not hide the VAULT_ one', () => {

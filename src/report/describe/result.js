@@ -261,14 +261,15 @@ function run(result) {
 
 /** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s while measuring` */
 function connectionsPhrase({ load, rates, measurement }) {
-  const { requestsPerConnection: most = null, concurrency } = load;
+  const { requestsPerConnection: most = null, concurrency, proxy = null } = load;
   const handshakes = Object.entries(measurement.observed?.handshakes ?? {});
-  if (most === null && handshakes.length === 0) return '';
+  if (most === null && handshakes.length === 0 && proxy === null) return '';
   const kept =
     most === null ? `${formatCount(concurrency)}, kept open` : `a new one after ${counted(most, 'request')}`;
   const { handshakesPerSecond } = rates;
   return [
     most === 1 ? 'a new one for each request' : kept,
+    ...(proxy === null ? [] : [`through the proxy ${proxy}`]),
     ...handshakes.map(
       ([name, { count, resumed }]) =>
         `${name}: ${counted(count, 'handshake')}, ${resumed === 0 ? 'none' : formatPercent(resumed / count)} resumed`,

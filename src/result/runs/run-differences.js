@@ -13,7 +13,7 @@ export const PATHS = Object.freeze([
 /** Settings that may differ between equal runs, and the target, the subject of most comparisons. */
 const IGNORED = Object.freeze([
   ...['load.seed', 'load.connections', 'load.startAt', 'requirements', 'repeat', 'shard'],
-  ...['target.url', 'target.namespace', 'target.tls', ...PATHS],
+  ...['target.url', 'target.namespace', 'target.tls', 'target.connectTo', 'target.proxySource', ...PATHS],
 ]);
 
 /** Limits of a warning: settings, values of each, characters of a value. */
