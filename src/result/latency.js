@@ -18,7 +18,7 @@ import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /** @typedef {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} Figure */
-/** @typedef {{share?: number, read: (histogram: Distribution) => number, bar: (times: Times) => ValueBar}} Reader of non-empty histograms; ms */
+/** @typedef {{share?: number, read: (histogram: Distribution) => number, bar: (times: Times, longestMs?: number) => ValueBar}} Reader of non-empty histograms; ms */
 
 /** In the order of all reports. @type {Readonly<Record<Figure, Reader>>} */
 const READERS = {
@@ -80,11 +80,11 @@ export function buildLatency(histogram) {
   return { count, ...figuresOf(histogram), histogram: count === 0 ? null : encodeHistogram(histogram) };
 }
 
-/** @param {Times} times @returns {{bars?: Record<Figure, Bar>}} none if nothing was recorded */
-export function barsOf(times) {
+/** @param {Times} times @param {number} [longestMs] see meanBar @returns {{bars?: Record<Figure, Bar>}} none if nothing was recorded */
+export function barsOf(times, longestMs) {
   if (times.reported.totalCount === 0) return {};
   const bars = ofEach(({ bar }) => {
-    const { low, high, tool } = bar(times);
+    const { low, high, tool } = bar(times, longestMs);
     return { low, high: Number.isFinite(high) ? high : null, tool };
   });
   return { bars };

@@ -30,6 +30,13 @@ const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 const LIMITS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
+/** By chance, a level that is a little too high passes one in twenty confirmations: after a failed one, it takes this many in a row. */
+const PASSES = 2;
+
+/** @param {Step} step */
+const isRefuted = ({ phase, verdict }) =>
+  phase === 'confirmation' && (verdict === 'not met' || verdict === 'not proven');
+
 /** A failed level this near above the confirmed one takes precedence over a lower one that was not offered. */
 const STILL_NEAR = 0.05;
 
@@ -49,14 +56,17 @@ export function createTries({ measure, isStopped = () => false }) {
      * @param {number} level @param {Phase} phase @param {typeof LIMITS | typeof CONFIRMING} [limits]
      */
     async tryLevel(level, phase, limits = LIMITS) {
-      let [failed, unproven, unoffered] = [0, 0, 0];
-      for (;;) {
-        const attempt = failed + unproven + unoffered + 1;
+      let [passed, failed, unproven, unoffered] = [0, 0, 0, 0];
+      for (let attempt = 1; ; attempt++) {
+        const passes = phase === 'confirmation' && steps.some(isRefuted) ? PASSES : 1;
         const step = await measure(level, phase, attempt);
         // An interrupted step has no verdict.
         if (isStopped()) return step;
         steps.push({ level, phase, attempt, ...step });
-        if (isPassing(step) || step.isClear) return step;
+        if (step.isClear || lacksSamples(step)) return step;
+        passed = step.verdict === 'met' ? passed + 1 : 0;
+        if (passed === passes) return step;
+        if (passed > 0) continue;
         if (step.verdict === 'not offered') unoffered++;
         else if (step.verdict === 'not proven') unproven++;
         else failed++;

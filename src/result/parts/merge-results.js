@@ -10,7 +10,7 @@ import { createSeconds } from '../../engine/recording/seconds.js';
 import { mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
 import { parseRequirement } from '../../plan/requirements.js';
-import { offeredBetween } from '../../plan/schedule.js';
+import { inFlightBetween, offeredBetween } from '../../plan/schedule.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
 import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
 import { buildBlock } from '../build.js';
@@ -106,16 +106,16 @@ function factsOf(parts, { load }) {
   const units = operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
-  const { model, arrivals, warmupMs } = load;
+  const { model, arrivals, warmupMs, timeoutMs } = load;
   const windowMs = maxOf(parts.map(({ merge }) => merge.windowMs));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
     offeredPerSecond: offeredBetween(load, 0, windowMs),
-    concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
+    concurrency: inFlightBetween(load, 0, windowMs),
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
-    ...{ model, arrivals, warmupMs },
+    ...{ model, arrivals, warmupMs, timeoutMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(units),
     meanings: Object.fromEntries(meanings),

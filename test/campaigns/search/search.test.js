@@ -130,6 +130,16 @@ test('measures an unclear failure twice, but not clear overload', async () => {
   assert.deepEqual(attempts, [1, 2]);
 });
 
+test('after a failed confirmation, the next must pass twice in a row', async () => {
+  const confirmed = [MISSED, MET, CLOSE, MET, MISSED, CLOSE, MET, MET];
+  const { level, steps } = await search((at, phase) =>
+    phase === 'confirmation' ? /** @type {Judged} */ (confirmed.shift()) : upTo(100)(at),
+  );
+  const found = steps.filter(({ phase }) => phase === 'confirmation').map((step) => step.level);
+  assert.deepEqual(found, [100, 98, 98, 98, 98, 96, 96, 96]);
+  assert.equal(level, 96);
+});
+
 test('ends after a confirmation with too few requests: a lower level would have fewer', async () => {
   const { steps } = await search((level) => (level > 100 ? OVERLOADED : STARVED));
   const levels = steps.filter(({ phase }) => phase === 'confirmation').map(({ level }) => level);
