@@ -31,6 +31,10 @@ const MAX_DEPTH = 100;
 /** No list of numbers is denser than `0,0`; an object takes 200 bytes of memory, a number or a key up to 100. */
 const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 2, 4];
 
+/** Characters of keys, and of texts except these, at most: reports repeat them. */
+const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
+const LONG = ['histogram', 'lag', 'readLate', 'own', 'plan', 'command', 'description'];
+
 /** A histogram has about one non-empty bucket for each character, but a made-up one of 120 characters can have 28,672. */
 const [MAX_BUCKETS_PER_CHARACTER, MIN_BUCKETS] = [2, 500_000];
 
@@ -90,7 +94,8 @@ export function parseDocument(bytes, name) {
   if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
     throw fileError('bad_document', complex);
   const value = parseJson(text, name);
-  if (hasPrototype(value)) throw fileError('bad_document', `${name} has a key __proto__.`);
+  const fault = faultIn(value);
+  if (fault !== undefined) throw fileError('bad_document', `${name} has ${fault}.`);
   refuseNewer(value, name);
   refuseCostly(value, MIN_BUCKETS + MAX_BUCKETS_PER_CHARACTER * text.length, name);
   try {
@@ -123,10 +128,17 @@ const READERS = {
   },
 };
 
-/** zod does not check such a key. @param {unknown} value @returns {boolean} */
-function hasPrototype(value) {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasPrototype);
+/** zod checks none of these. @param {unknown} value @param {boolean} [mayBeLong] @returns {string | undefined} */
+function faultIn(value, mayBeLong = false) {
+  if (typeof value === 'string' && value.length > MAX_TEXT && !mayBeLong)
+    return `a text of more than ${MAX_TEXT} characters`;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__') return 'a key __proto__';
+    if (key.length > MAX_KEY) return `a key of more than ${MAX_KEY} characters`;
+    const fault = faultIn(inner, mayBeLong || LONG.includes(key));
+    if (fault !== undefined) return fault;
+  }
 }
 
 /** Each bucket takes time wherever its histogram is read. @param {unknown} value @param {number} maxBuckets @param {string} name */

@@ -79,6 +79,24 @@ const REFUSED = [
   ['nested lists', `{"plan":{"a":${DEEP}}}`, 'bad_document', /nested more than 100 levels deep/],
   ['only nested lists', DEEP, 'bad_document', /nested more than 100 levels deep/],
   ['lists without an end', '['.repeat(5_000_000), 'bad_document', /nested more than 100 levels deep/],
+  [
+    'a key of 1 MB',
+    changed((document) => (document.outcomes['x'.repeat(1e6)] = -1)),
+    'bad_document',
+    /^r\.json has a key of more than 1000 characters\. [^x]*$/,
+  ],
+  [
+    'a version of 1 MB, which reports would repeat',
+    changed((document) => (document.target.version = 'x'.repeat(1e6))),
+    'bad_document',
+    /has a text of more than 10000 characters/,
+  ],
+  [
+    'a long schema of a newer version',
+    JSON.stringify({ schema: `vault-pki-load/result/${'9'.repeat(1e6)}` }),
+    'bad_document',
+    /has a text of more than 10000 characters/,
+  ],
   ['a million objects', `[${'{},'.repeat(1e6)}1]`, 'bad_document', /too many values for its size/],
   [
     'a long list of wrong rows',
