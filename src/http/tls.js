@@ -36,7 +36,10 @@ export function loadTls({
   const ca = caPath ? [...own, ...readFolder(caPath)] : own;
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
-  if (clientCerts) tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair));
+  if (clientCerts) {
+    const budget = createBudget();
+    tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair, budget));
+  }
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
   return tls;
 }
@@ -68,16 +71,17 @@ export function connectOptions(
   return { servername, ...tls, ALPNProtocols: alpn, checkServerIdentity: check };
 }
 
-/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
-function readClientPair(clientCert, clientKey) {
+/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey @param {Budget} [budget] */
+function readClientPair(clientCert, clientKey, budget) {
   if (!clientCert || !clientKey) {
     const remedy = 'Set both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
     if (clientCert)
       throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
     throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
   }
-  const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
-  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
+  const certificate = 'client certificate (--client-cert, VAULT_CLIENT_CERT)';
+  const chain = readCertificates(clientCert, certificate, { budget });
+  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)', { budget });
   const cert = chain.join('\n');
   try {
     createPrivateKey(key);
@@ -100,19 +104,25 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TR
 /** Of a file, and of all files of a directory, which may be links to one file: reading them blocks the process. */
 const [MAX_CERTIFICATES, MAX_MIB] = [1000, 4];
 const createBudget = () => ({ certificates: MAX_CERTIFICATES, characters: MAX_MIB * 2 ** 20 });
+/** @typedef {ReturnType<typeof createBudget>} Budget */
+/** @typedef {{mayBePipe?: boolean, budget?: Budget}} ReadOptions */
 
-/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] @returns {string[]} in PEM */
-function readCertificates(path, subject, mayBePipe, budget = createBudget()) {
-  const text = readText(path, subject, mayBePipe);
+/** @param {Budget} budget @param {Partial<Budget>} used @param {string} file */
+function spend(budget, { certificates = 0, characters = 0 }, file) {
+  budget.certificates -= certificates;
+  budget.characters -= characters;
+  if (budget.certificates >= 0 && budget.characters >= 0) return;
+  const message = `The ${file} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
+  const remedy =
+    'Use only the certificates that the target needs; the limit applies to all files of a directory.';
+  throw usageError('too_many_certificates', message, remedy);
+}
+
+/** @param {string} path @param {string} subject @param {ReadOptions} [options] @returns {string[]} in PEM */
+function readCertificates(path, subject, { mayBePipe, budget = createBudget() } = {}) {
+  const text = readText(path, subject, { mayBePipe, budget });
   const certificates = text.match(CERTIFICATE) ?? [];
-  budget.certificates -= certificates.length;
-  budget.characters -= text.length;
-  if (budget.certificates < 0 || budget.characters < 0) {
-    const message = `The ${subject} ${path} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
-    const remedy =
-      'Use only the certificates that the target needs; the limit applies to all files of a directory.';
-    throw usageError('too_many_certificates', message, remedy);
-  }
+  spend(budget, { certificates: certificates.length }, `${subject} ${path}`);
   try {
     for (const pem of certificates) new X509Certificate(pem);
     if (certificates.length > 0) return certificates;
@@ -147,7 +157,7 @@ function listCertificates(path, subject) {
 function readFolder(path) {
   const budget = createBudget();
   const files = listCertificates(path, CA_DIRECTORY);
-  return files.flatMap((file) => readCertificates(file, 'CA file', false, budget));
+  return files.flatMap((file) => readCertificates(file, 'CA file', { mayBePipe: false, budget }));
 }
 
 /** @param {string} path @returns {[certificate: string, key: string][]} paths */
@@ -166,9 +176,12 @@ export function listFiles({ caCert, caPath, clientCert, clientKey, clientCerts }
   ];
 }
 
-/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
-const readText = (path, subject, mayBePipe) =>
-  readBytes(path, `The ${subject} ${path}`, { maxMiB: MAX_MIB, mayBePipe }).toString();
+/** @param {string} path @param {string} subject @param {ReadOptions} [options] */
+function readText(path, subject, { mayBePipe, budget = createBudget() } = {}) {
+  const text = readBytes(path, `The ${subject} ${path}`, { maxMiB: MAX_MIB, mayBePipe }).toString();
+  spend(budget, { characters: text.length }, `${subject} ${path}`);
+  return text;
+}
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {

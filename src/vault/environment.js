@@ -1,6 +1,6 @@
 /** Address, token and TLS settings, from the variables and the file that Vault's and OpenBao's command lines use. */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
@@ -28,7 +28,9 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   const address = find('AGENT_ADDR') ?? find('ADDR');
   const timeout = find('CLIENT_TIMEOUT');
   const file = { name: '~/.vault-token', value: '' };
-  const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
+  // A HOME that is empty or relative would mean the current directory, which may be someone else's.
+  const fromFile = () => (isAbsolute(home) ? readTokenFile(join(home, '.vault-token')) : '');
+  const token = find('TOKEN') ?? { ...file, value: fromFile() };
   const namespace = get('NAMESPACE');
   if (namespace !== null) checkNamespace(namespace, 'VAULT_NAMESPACE (BAO_NAMESPACE)');
   return {

@@ -110,6 +110,12 @@ describe('files that a run reads are not overwritten', () => {
     }
   });
 
+  test('nor does --keep append to a key', async () => {
+    const line = ['issue', '--role', 'r', '--client-key', at('a.json'), '--keep', at('a.json')];
+    const { stderr } = await run(line);
+    assert.match(stderr, /^vault-pki-load: --keep .*a\.json is also an input /);
+  });
+
   test('nor does --keep append to the scenario', async () => {
     const scenario = at('kept.yaml');
     writeFileSync(scenario, `name: n\nmix: [{operation: issue, options: {keep: '${scenario}'}}]\n`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readEnvironment } from '../../src/vault/environment.js';
 
@@ -151,6 +151,13 @@ describe('readEnvironment', () => {
     );
     writeFileSync(join(home, '.vault-token'), '\n');
     assert.equal(read({}).token, null);
+    rmSync(join(home, '.vault-token'));
+  });
+
+  test('without a home, or with a relative one, there is no token file: it would be in the current directory', () => {
+    writeFileSync(join(home, '.vault-token'), 'hvs.file');
+    for (const other of ['', relative(process.cwd(), home)])
+      assert.equal(readEnvironment({}, { home: other }).token, null);
     rmSync(join(home, '.vault-token'));
   });
 

@@ -55,7 +55,7 @@ export function* checkLatencies(latencies, due, sent, name) {
 }
 
 /** @param {LatencyBlock} block @param {number} expected count @param {string} name @returns {Generator<string, void>} */
-function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
+export function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
   if (!FIGURES.every((key) => (figures[key] === null) === (count === 0)))
     return yield `${name} has ${count} values, but some of its figures are ${count === 0 ? 'numbers' : 'null'}`;

@@ -13,8 +13,10 @@ import { MergeBlock } from '../schema.js';
 /** @typedef {{name: string, result: Result}} NamedResult */
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
 
-/** Settings that may differ between parts: how and when a machine sends, and its paths. */
-const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt'].map((key) => `load.${key}`).concat(PATHS);
+/** Settings that may differ between parts: how, when and from where a machine sends, and its paths. */
+const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt', 'localAddresses']
+  .map((key) => `load.${key}`)
+  .concat(PATHS);
 
 /** Limits of error messages: differing settings, characters of a value, missing parts. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];

@@ -6,7 +6,7 @@ import { maxOf, minOf } from '../../common/sums.js';
 
 /** Settings that are paths on a machine. */
 export const PATHS = Object.freeze([
-  ...['caCert', 'caPath', 'clientCert', 'clientKey'].map((key) => `target.tls.${key}`),
+  ...['caCert', 'caPath', 'clientCert', 'clientKey', 'clientCerts'].map((key) => `target.tls.${key}`),
   'options.keep',
 ]);
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
-import { createTries, findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
+import { createTries, findHighest } from '../../../src/campaigns/search/search.js';
+import { lowestAbove } from '../../../src/result/search/explain.js';
 
 /** @import { Judged, Phase, Why } from '../../../src/campaigns/search/search.js' */
 
