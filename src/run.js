@@ -1,4 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
+import { originOf } from './common/options.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
 import { createStart, intervalEvent, nsOf, startTicking } from './engine/interval.js';
@@ -6,12 +7,15 @@ import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
 import { watchMachine } from './engine/watch/machine.js';
 import { plannedWindow } from './engine/window.js';
+import { checkHttp2 } from './http/http2-connection.js';
 import { checkLocalAddresses, describePortShortage } from './http/local-ports.js';
+import { routeOf } from './http/route.js';
 import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
 import { startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
+import { describeProxy, readNetwork } from './vault/network.js';
 
 /** @import { IntervalEvent, Start } from './engine/interval.js' */
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
@@ -65,16 +69,17 @@ const REMOVE_WITHIN_MS = 90_000;
 export async function run(givenPlan, options = {}) {
   const { signal: stop = new AbortController().signal, onEvent = () => {}, command = '', live } = options;
   const prepared = options.prepared ?? (await prepareRun(givenPlan, options));
-  const { fixture, tls } = prepared;
-  const plan = { ...givenPlan, target: prepared.target };
+  const { fixture, tls, route } = prepared;
+  const load = { ...givenPlan.load, proxy: route.proxy?.name ?? null };
+  const plan = { ...givenPlan, target: prepared.target, load };
   let shards = /** @type {Shard[]} */ ([]);
   try {
     const mix = await loadMix(plan);
     const seconds = createSeconds(plan.load);
     const window = plannedWindow(plan.load, { count: mix.members.length, memberOf: mix.memberOf });
-    const input = { plan, fixture, tls, measuredMs: window.windowMs };
+    const input = { plan, fixture, tls, route, measuredMs: window.windowMs };
     shards = await createShards(input, mix, seconds.add, live?.ports(plan.load.threads));
-    const shortage = portShortageOf(plan.load, fixture.origin);
+    const shortage = portShortageOf(plan.load, route.address.host);
     if (shortage !== null) onEvent({ type: 'warning', text: shortage });
     const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
     const start = options.start ?? createStart(plan.load.startAt, stop, notice);
@@ -141,9 +146,13 @@ export async function prepareRun(plan, options = {}) {
     cleanups.push(() => end().catch((error) => warn(error.full ?? error.message)));
   };
   try {
-    await checkLocalAddresses(plan.load.localAddresses, hostOf(target.url));
+    const network = readNetwork(target);
+    const { address } = routeOf(originOf(target.url), network);
+    const note = describeProxy(target.url, network, token !== null);
+    if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
+    await checkLocalAddresses(plan.load.localAddresses, address.host ?? '');
     const mix = await loadMix(resolved);
-    const tls = loadTls(target.tls);
+    const tls = { ...loadTls(target.tls), network };
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
     const { remove } = client;
@@ -163,25 +172,30 @@ export async function prepareRun(plan, options = {}) {
     throwIfStopped(stop);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
-    return { target, fixture, tls: fixture.isForeign ? foreignTls(tls) : tls, close };
+    const route = routeOf(fixture.origin, network);
+    // Perhaps an OCSP responder elsewhere.
+    await checkLocalAddresses(plan.load.localAddresses, route.address.host ?? '');
+    const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
+    if (other !== null) notice(other.text);
+    const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
+    if (plan.load.streamsPerConnection !== null)
+      await rejectOnStop(checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }), stop);
+    return { target, fixture, tls: ownTls, route, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;
   }
 }
 
-/** @param {string} url */
-const hostOf = (url) => new URL(url).hostname.replace(/^\[|\]$/g, '');
-
-/** @param {Plan['load']} load @param {string} origin of the target @returns {string | null} a warning; of a closed loop, none */
-function portShortageOf(load, origin) {
+/** @param {Plan['load']} load @param {string | undefined} host to connect to; none: a Unix socket @returns {string | null} a warning; of a closed loop, none */
+function portShortageOf(load, host) {
   const { ratePerSecond, requestsPerConnection, requests, durationMs, warmupMs, shard } = load;
-  if (ratePerSecond === null || requestsPerConnection === null) return null;
+  if (ratePerSecond === null || requestsPerConnection === null || host === undefined) return null;
   const most = requests === null ? Number.POSITIVE_INFINITY : requests / ratePerSecond;
   return describePortShortage({
     perSecond: ratePerSecond / (shard?.of ?? 1) / requestsPerConnection,
     seconds: Math.min(most, (durationMs ?? Number.POSITIVE_INFINITY) / 1000) + warmupMs / 1000,
-    host: hostOf(origin),
+    host,
     addresses: load.localAddresses,
   });
 }

@@ -62,8 +62,13 @@ async function execute(operation, given, line) {
   const environment = readEnvironment();
   const plan = makePlan(operation, search.plannedForSearch(settings.search, planned), environment);
   const specs = Object.entries({ ...operation.options, ...commonOptions });
-  const files = specs.flatMap(([name, { type }]) => (type === 'file' && planned[name]) || []);
-  refuseOverwrite(settings.out, [...files.map(String), ...(await otherFiles([plan], settings))]);
+  const files = specs.flatMap(
+    ([name, { type }]) => (type === 'file' && name !== 'keep' && planned[name]) || [],
+  );
+  const inputs = [...files.map(String), ...(await otherFiles([plan], settings))];
+  const kept = planned.keep ? [String(planned.keep)] : [];
+  refuseOverwrite(kept, inputs, '--keep');
+  refuseOverwrite(settings.out, [...inputs, ...kept]);
   const { token } = environment;
   rejectSeveral(planned, settings.repeat, '--repeat is given');
   const interrupt = onInterrupt(process);

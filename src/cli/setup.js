@@ -7,7 +7,7 @@ import { optionsOf } from '../plan/common-options.js';
 import { noToken, readEnvironment } from '../vault/environment.js';
 import { targetFlags, teardownCommand } from '../vault/setup/command.js';
 import { nameOption, planSetup, readSetupOptions, setupOptions } from '../vault/setup/setup-plan.js';
-import { onInterrupt, visibleLines, withChanges, writeLine } from './process.js';
+import { onInterrupt, visibleLines, withChanges, writeLine, writeWarning } from './process.js';
 
 /** @import { VaultClient } from '../vault/client.js' */
 /** @import { SetupReport } from '../vault/setup/setup.js' */
@@ -128,6 +128,9 @@ async function runOnVault(command, given, report, work) {
   const { connect } = await import('../vault/client.js');
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   if (environment.token === null) throw noToken();
+  const { describeProxy, readNetwork } = await import('../vault/network.js');
+  const note = describeProxy(target.url, readNetwork(target), true);
+  if (note !== null) (note.isWarning ? writeWarning : writeLine)(note.text);
   const connection = connect(target, environment.token);
   const isJson = common.format === 'json';
   const { url, namespace } = target;

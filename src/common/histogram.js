@@ -6,6 +6,7 @@ import { inflateSync } from 'node:zlib';
 // Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram.js';
 import 'hdr-histogram-js/dist/JsHistogram.encoding.js';
+import { maxOf } from './sums.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 /** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
@@ -22,7 +23,14 @@ const MAX_COUNT = 2 ** 31 - 1;
 /** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
 
-/** @returns {Histogram} */
+/**
+ * A sum as its non-empty buckets. An array of all buckets takes up to 100 KB outside V8's heap, and a live view computes a
+ * hundred sums every two seconds.
+ * @typedef {{packed: PackedHistogram, totalCount: number, maxValue: number}} Sum `maxValue`: us
+ * @typedef {Histogram | Sum} Distribution
+ */
+
+/** @returns {Histogram} for recording */
 export function createHistogram() {
   const histogram = new Int32Histogram.default(1, 2, 3);
   histogram.autoResize = true;
@@ -47,9 +55,27 @@ export function recordMs(histogram, ms) {
   histogram.set(index, (histogram.get(index) ?? 0) + 1);
 }
 
-/** @param {Histogram} histogram @returns {string} */
-export function encodeHistogram(histogram) {
-  return /** @type {any} */ (histogram).encodeIntoCompressedBase64();
+/** By number of buckets, as the text depends on it. Reused: see Distribution. @type {Map<number, Histogram>} */
+const encoders = new Map();
+
+/** @param {Distribution} distribution @returns {string} the text of one histogram of all its samples */
+export function encodeHistogram(distribution) {
+  const size = scale.getBucketsNeededToCoverValue(distribution.maxValue);
+  const encoder = encoders.get(size) ?? createHistogram();
+  encoders.set(size, encoder);
+  addBuckets(encoder, packHistogram(distribution));
+  const text = /** @type {any} */ (encoder).encodeIntoCompressedBase64();
+  encoder.reset();
+  return text;
+}
+
+/** Much faster than decoding. @param {string} text untrusted @returns {number} its non-empty buckets; 0: unreadable */
+export function countBuckets(text) {
+  try {
+    return bucketsOf(text).length / 2;
+  } catch {
+    return 0;
+  }
 }
 
 /** In bounded time and memory. @param {string} text untrusted @throws {RangeError} if not written by this tool */
@@ -104,56 +130,84 @@ function readCounts(data) {
  * @typedef {Uint32Array} PackedHistogram index, count, index, count, ...
  */
 
-/** @param {Histogram | SparseHistogram} histogram @returns {PackedHistogram} */
+/** @param {Distribution | SparseHistogram | PackedHistogram} histogram @returns {PackedHistogram} do not modify it */
 export function packHistogram(histogram) {
+  if (histogram instanceof Uint32Array) return histogram;
   if (histogram instanceof Map) return Uint32Array.from([...histogram].sort(([a], [b]) => a - b).flat());
+  if ('packed' in histogram) return histogram.packed;
   /** @type {number[]} */
   const packed = [];
-  visitBuckets(histogram, (index, count) => packed.push(index, count));
+  visitBuckets(histogram, (index, count) => void packed.push(index, count));
   return Uint32Array.from(packed);
 }
 
-/** Non-empty buckets only. @param {Histogram} histogram @param {(index: number, count: number) => void} visit */
+/** Non-empty buckets only, in ascending order. @param {Distribution} histogram @param {(index: number, count: number) => unknown} visit true: ends */
 function visitBuckets(histogram, visit) {
+  if ('packed' in histogram) {
+    const { packed } = histogram;
+    for (let i = 0; i < packed.length; i += 2) if (visit(packed[i], packed[i + 1]) === true) return;
+    return;
+  }
   for (let i = 0, left = histogram.totalCount; left > 0; i++) {
     const count = asJsHistogram(histogram).getCountAtIndex(i);
     if (count === 0) continue;
-    visit(i, count);
+    if (visit(i, count) === true) return;
     left -= count;
   }
 }
 
-/** Exact values are unknown: the largest becomes the upper end of its bucket. @param {Histogram} sum @param {PackedHistogram} packed */
+/** @param {Histogram} sum @param {PackedHistogram} packed */
 function addBuckets(sum, packed) {
-  const source = asJsHistogram(sum);
-  // Largest value first, so that the histogram grows only once: a live view adds hundreds per report.
-  for (let i = packed.length - 2; i >= 0; i -= 2) {
-    const us = source.highestEquivalentValue(source.valueFromIndex(packed[i]));
-    sum.recordValueWithCount(us, packed[i + 1]);
+  // Largest value first, so that the histogram grows only once.
+  for (let i = packed.length - 2; i >= 0; i -= 2) sum.recordValueWithCount(endOf(packed[i]), packed[i + 1]);
+}
+
+/** @param {number} index of a bucket @returns {number} us: its upper end */
+const endOf = (index) => scale.highestEquivalentValue(scale.valueFromIndex(index));
+
+/** Of addPacked: all zero between its calls. @type {Float64Array | null} */
+let sums = null;
+
+/** @param {PackedHistogram[]} parts @returns {PackedHistogram} */
+function addPacked(parts) {
+  sums ??= new Float64Array(MAX_BUCKETS);
+  let [filled, end] = [0, 0];
+  for (const part of parts)
+    for (let i = 0; i < part.length; i += 2) {
+      if (sums[part[i]] === 0) filled++;
+      sums[part[i]] += part[i + 1];
+      end = Math.max(end, part[i] + 1);
+    }
+  const packed = new Uint32Array(2 * filled);
+  for (let index = 0, at = 0; index < end; index++) {
+    if (sums[index] === 0) continue;
+    packed[at++] = index;
+    packed[at++] = sums[index];
   }
+  sums.fill(0, 0, end);
+  return packed;
 }
 
 /**
- * The sum of several histograms, bucket by bucket. Its text equals that of one histogram of all samples.
- * @param {(Histogram | PackedHistogram | string)[]} parts
- * @returns {Histogram} do not modify it: a single part may be returned as it is
+ * The sum of several histograms, bucket by bucket.
+ * @param {(Distribution | SparseHistogram | PackedHistogram | string)[]} parts @returns {Sum} `maxValue`: unless
+ *   a part has it, the upper end of the last bucket
  */
 export function sumHistograms(parts) {
-  const sum = createHistogram();
-  for (const part of parts) {
-    if (typeof part === 'string') addBuckets(sum, bucketsOf(part));
-    else if (part instanceof Uint32Array) addBuckets(sum, part);
-    else if (parts.length === 1) return part;
-    else {
-      // The text depends on the array length: recording grows it by powers of two, `add` only as far as needed.
-      sum.recordValueWithCount(part.maxValue, 0);
-      sum.add(part);
-    }
-  }
-  return sum;
+  const all = parts.map((part) => (typeof part === 'string' ? bucketsOf(part) : packHistogram(part)));
+  const packed = all.length === 1 ? all[0] : addPacked(all);
+  let totalCount = 0;
+  for (let i = 1; i < packed.length; i += 2) totalCount += packed[i];
+  const maxima = parts.map((part, i) =>
+    typeof part === 'object' && 'maxValue' in part ? part.maxValue : endOfLast(all[i]),
+  );
+  return { packed, totalCount, maxValue: maxOf(maxima, 0) };
 }
 
-/** @param {Histogram} histogram @returns {Record<'p50' | 'p99' | 'max', number | null>} ms; null if empty */
+/** @param {PackedHistogram} packed */
+const endOfLast = (packed) => (packed.length === 0 ? 0 : endOf(packed[packed.length - 2]));
+
+/** @param {Distribution} histogram @returns {Record<'p50' | 'p99' | 'max', number | null>} ms; null if empty */
 export function figures(histogram) {
   if (histogram.totalCount === 0) return { p50: null, p99: null, max: null };
   const [p50, p99] = [0.5, 0.99].map((share) => valueAtShare(histogram, share));
@@ -169,27 +223,32 @@ export function quantileRank(n, q) {
 }
 
 /**
- * @param {Histogram} histogram not empty @param {number} share 0 to 1
+ * @param {Distribution} histogram not empty @param {number} share 0 to 1
  * @returns {number} ms: the smallest latency that at least this share of the latencies does not exceed
  */
 export function valueAtShare(histogram, share) {
   return valueAtRank(histogram, quantileRank(histogram.totalCount, share));
 }
 
-/** @param {Histogram} histogram @param {number} rank from 1 @returns {number} ms: the rank-th smallest latency */
+/** @param {Distribution} histogram @param {number} rank from 1 @returns {number} ms: the rank-th smallest latency */
 export function valueAtRank(histogram, rank) {
-  return Math.min(usAtRank(histogram, rank), histogram.maxValue) / 1000;
+  return Math.min(endOf(indexAtRank(histogram, rank)), histogram.maxValue) / 1000;
 }
 
-/** @param {Histogram} histogram @param {number} rank @returns {number} ms: the lower end of its bucket */
+/** @param {Distribution} histogram @param {number} rank @returns {number} ms: the lower end of its bucket */
 export function lowestAtRank(histogram, rank) {
-  return asJsHistogram(histogram).lowestEquivalentValue(usAtRank(histogram, rank)) / 1000;
+  return scale.valueFromIndex(indexAtRank(histogram, rank)) / 1000;
 }
 
-/** @param {Histogram} histogram @param {number} rank @returns {number} us: the upper end of its bucket */
-function usAtRank(histogram, rank) {
-  // hdr-histogram-js rounds up to a whole rank; half a rank below it survives the division's rounding error.
-  return histogram.getValueAtPercentile(((rank - 0.5) / histogram.totalCount) * 100);
+/** @param {Distribution} histogram @param {number} rank @returns {number} index of its bucket; of the last one for a higher rank */
+function indexAtRank(histogram, rank) {
+  let [index, left] = [0, rank];
+  visitBuckets(histogram, (at, count) => {
+    index = at;
+    left -= count;
+    return left <= 0;
+  });
+  return index;
 }
 
 /** @param {Histogram} histogram */
@@ -197,22 +256,14 @@ function asJsHistogram(histogram) {
   return /** @type {JsHistogram} */ (histogram);
 }
 
-/** Much faster than `histogram.mean`, which visits empty buckets. @param {Histogram} histogram not empty */
-export function meanOf(histogram) {
-  return meanAndDeviationOf(histogram).mean;
-}
+/** @param {Distribution} histogram not empty @returns {number} ms */
+export const meanOf = (histogram) => averageOf(histogram, (us) => us) / 1000;
 
-/** @param {Histogram} histogram not empty @returns {{mean: number, deviation: number}} ms */
-export function meanAndDeviationOf(histogram) {
-  const { totalCount } = histogram;
-  const source = asJsHistogram(histogram);
-  let [sum, squares] = [0, 0];
+/** @param {Distribution} histogram not empty @param {(us: number) => number} of @returns {number} the mean of `of` each latency */
+export function averageOf(histogram, of) {
+  let sum = 0;
   visitBuckets(histogram, (index, count) => {
-    const us = source.medianEquivalentValue(source.valueFromIndex(index));
-    sum += us * count;
-    squares += us * us * count;
+    sum += count * of(scale.medianEquivalentValue(scale.valueFromIndex(index)));
   });
-  const mean = sum / totalCount;
-  const variance = Math.max(0, squares / totalCount - mean * mean);
-  return { mean: mean / 1000, deviation: Math.sqrt(variance) / 1000 };
+  return sum / histogram.totalCount;
 }

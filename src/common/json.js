@@ -1,4 +1,4 @@
-/** Parses JSON that a server sent. */
+/** Parses JSON that a server sent; bounds the cost of any JSON before it is parsed. */
 
 /** Keys that could break a conversion to text or to a number. */
 const CONVERSIONS = new Set(['toString', 'valueOf']);
@@ -9,10 +9,13 @@ const MAX_DEPTH = 1000;
 export const MAX_VALUES = 10_000;
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, QUOTE, BACKSLASH] = Buffer.from('[]{},"\\');
 
-/** @param {Uint8Array} bytes @param {number} maxValues */
-function isTooComplex(bytes, maxValues) {
+/**
+ * @param {Uint8Array} bytes UTF-8
+ * @param {{maxDepth?: number, maxValues: number, perList?: number}} limits `perList`: how many values a list or an object counts as
+ */
+export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList = 1 }) {
   let [depth, values, isText] = [0, 1, false];
-  for (let i = 0; i < bytes.length && depth <= MAX_DEPTH && values <= maxValues; i++) {
+  for (let i = 0; i < bytes.length && depth <= maxDepth && values <= maxValues; i++) {
     const byte = bytes[i];
     if (byte === QUOTE) isText = !isText;
     else if (byte === BACKSLASH) i++;
@@ -20,15 +23,15 @@ function isTooComplex(bytes, maxValues) {
     else if (byte === COMMA) values++;
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       depth++;
-      values++;
+      values += perList;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
   }
-  return depth > MAX_DEPTH || values > maxValues;
+  return depth > maxDepth || values > maxValues;
 }
 
 /** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object, nested too deep, or of too many values */
 export function parseJson(body, maxValues = MAX_VALUES) {
-  if (isTooComplex(body, maxValues)) return null;
+  if (isTooComplex(body, { maxValues })) return null;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
   // A reviver is slow, so only JSON that may contain such a key gets one.
   const isHarmless = !/toString|valueOf|\\u/.test(text);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { badValue, usageError } from './errors.js';
+import { originOf } from './options.js';
 
 /** @import { AddressInfo, Server } from 'node:net' */
 /** @import { Server as HttpServer } from 'node:http' */
@@ -65,7 +66,7 @@ export function createAddressFilter(given) {
   const isLocal = (/** @type {URL} */ { hostname }) => isLoopback(hostname.replace(/^\[|\]$/g, ''));
   const own = given.filter(Boolean).map(parse);
   const isAllowed = (/** @type {URL} */ url) =>
-    own.every(isLocal) ? isLocal(url) : own.some(({ origin }) => origin === url.origin);
+    own.every(isLocal) ? isLocal(url) : own.some(({ href }) => originOf(href) === originOf(url.href));
   return (url) => isAllowed(parse(url));
 }
 

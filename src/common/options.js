@@ -24,6 +24,7 @@ import { formatDuration, parseDuration, parseRate, WHOLE_PATTERN } from './units
  * @property {boolean} [repeatable] may be given several times; the value is then a list
  * @property {boolean} [several] takes all values up to the next option: the command receives a list of lists;
  *   not for `readOptions`
+ * @property {boolean} [socket] a `url` may be a Unix socket, unix:///PATH
  * @property {(value: any, flag: string) => void} [check] throws a usage error if the value is wrong
  */
 /** @typedef {Omit<OptionSpec, 'group'>} UngroupedSpec */
@@ -123,7 +124,7 @@ const CONVERT = {
     if (choices.includes(String(raw))) return String(raw);
     throw badValue(flag, raw, `not one of ${choices.join(', ')}`);
   },
-  url: (raw, flag) => readUrl(toText(raw, flag), flag),
+  url: (raw, flag, { socket }) => readUrl(toText(raw, flag), flag, socket),
 };
 
 /** @param {unknown} raw @param {string} flag */
@@ -137,8 +138,15 @@ function toText(raw, flag) {
 /** Parsing takes quadratic time: a certificate can name a host of 100,000 characters. */
 const MAX_URL_LENGTH = 2048;
 
-/** @param {string} text @param {string} name of the option @returns {string} without trailing slashes */
-export function readUrl(text, name) {
+/** @param {string} url */
+export const isSocket = (url) => url.startsWith('unix:');
+
+/** @param {string} url @returns {string} scheme, host and port, or unix:///PATH, of which a colon separates the request's path */
+export const originOf = (url) =>
+  isSocket(url) ? url.replace(/^(unix:[^:]*):.*/s, '$1') : new URL(url).origin;
+
+/** @param {string} text @param {string} name of the option @param {boolean} [socket] see OptionSpec @returns {string} without trailing slashes */
+export function readUrl(text, name, socket = false) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_url', `${name} ${problem}.`, remedy);
   if (text.length > MAX_URL_LENGTH)
@@ -148,8 +156,8 @@ export function readUrl(text, name) {
     throw bad('contains a user name or password, which would be visible to others', 'Leave them out.');
   // Quotes the value of flags only: VAULT_ADDR holds the token if the user swapped the two variables.
   const isFlag = name.startsWith('--');
-  if (url === null || !/^https?:\/\//i.test(text)) {
-    const problem = 'not an http:// or https:// address';
+  if (url === null || !(/^https?:\/\//i.test(text) || (socket && /^unix:\/\/\/[^/]/.test(text)))) {
+    const problem = `not an http://${socket ? ', https:// or unix:///PATH' : ' or https://'} address`;
     const remedy = 'Use an address such as http://127.0.0.1:8200.';
     throw isFlag ? badValue(name, text, problem, remedy, 'bad_url') : bad(`is ${problem}`, remedy);
   }
@@ -157,6 +165,30 @@ export function readUrl(text, name) {
   const quoted = isFlag ? ` (${quote(text.slice(extra))})` : '';
   if (extra >= 0) throw bad(`has a query or fragment${quoted}`, 'Leave it out.');
   return text.replace(/(?<!\/)\/+$/, '');
+}
+
+const PART = String.raw`(\[[\da-f:.]+\]|[^:[\]/\s]*)`;
+const CONNECT_TO = new RegExp(`^${PART}:(\\d*):${PART}:(\\d*)$`, 'i');
+
+/**
+ * curl's --connect-to: HOST1:PORT1:HOST2:PORT2; an empty HOST1 or PORT1 fits all, an empty HOST2 or PORT2 keeps the server's.
+ * @param {string} text @returns {{from: {host: string, port: string}, to: {host: string, port: string}} | null} null: not such text
+ */
+export function parseConnectTo(text) {
+  const [whole, ...parts] = CONNECT_TO.exec(text.toLowerCase()) ?? [];
+  if (
+    whole === undefined ||
+    [parts[1], parts[3]].some((port) => port !== '' && !(+port > 0 && +port < 65_536))
+  )
+    return null;
+  const [fromHost, fromPort, toHost, toPort] = parts.map((part) => part.replace(/^\[|\]$/g, ''));
+  return { from: { host: fromHost, port: fromPort }, to: { host: toHost, port: toPort } };
+}
+
+/** @param {string} text @param {string} flag */
+export function checkConnectTo(text, flag) {
+  const example = 'Write HOST1:PORT1:HOST2:PORT2, such as vault.example.com:8200:10.0.0.7:8200.';
+  if (parseConnectTo(text) === null) throw badValue(flag, text, 'not two hosts with their ports', example);
 }
 
 /** @param {OptionSpec} spec @param {string} flag @param {number} value @param {unknown} raw */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp } from 'node:http';
-import { createServer as createHttps } from 'node:https';
+import { createSecureServer } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usageError } from '../common/errors.js';
@@ -16,6 +16,7 @@ import { createPki } from './routes-pki.js';
 import { createMounts, isMountPath, systemRoutes } from './routes-system.js';
 import { Store } from './status.js';
 /** @import { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http' */
+/** @import { Socket } from 'node:net' */
 /** @import { Duplex } from 'node:stream' */
 /** @import { Reply, Request } from './routes.js' */
 
@@ -31,7 +32,7 @@ export const DEV_SERVER_NOTICE =
  * @property {string} [token] random if omitted
  * @property {string} [mount]
  * @property {'rsa' | 'ec'} [caKeyType] RSA-2048, as in Vault's tutorial, or P-256
- * @property {boolean} [tls] HTTPS
+ * @property {boolean} [tls] HTTPS, and HTTP/2
  * @typedef {Awaited<ReturnType<typeof createDevServer>>} DevServer
  */
 
@@ -103,9 +104,23 @@ const MAX_CONNECTIONS = 20_000;
 function createListener(handler, tls) {
   /** @type {RequestListener} */
   const listener = (request, response) => void respond(request, response, handler);
-  const server = tls === null ? createHttp(LIMITS, listener) : createHttps({ ...LIMITS, ...tls }, listener);
+  const server = tls === null ? createHttp(LIMITS, listener) : createTlsListener(tls, listener);
   server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', (error, socket) => respondToList(error, socket, handler));
+  return server;
+}
+
+/** @param {object} tls @param {RequestListener} listener @returns {Server} HTTP/2 and 1.1, with requests and responses as of the latter */
+function createTlsListener(tls, listener) {
+  const sockets = /** @type {Set<Socket>} */ (new Set());
+  const server = /** @type {any} */ (createSecureServer({ ...LIMITS, ...tls, allowHTTP1: true }));
+  server.on('request', listener).on('secureConnection', (/** @type {Socket} */ socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.closeAllConnections = () => {
+    for (const socket of sockets) socket.destroy();
+  };
   return server;
 }
 

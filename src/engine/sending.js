@@ -149,7 +149,10 @@ export function startSending(context) {
     close();
     timers.push(setTimeout(recorder.skipBodies, CHECK_AT_END_MS));
     const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped };
-    return { ...(await recorder.finish(tail)), ...observed };
+    const recorded = await recorder.finish(tail);
+    // The timer of a sender that only warmed up would keep the process, and its ring, for 10 s.
+    close();
+    return { ...recorded, ...observed };
   }
   function close() {
     for (const timer of timers) clearTimeout(timer);

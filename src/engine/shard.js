@@ -6,6 +6,8 @@ import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { createConnection } from '../http/connection.js';
+import { createStreams } from '../http/http2-connection.js';
+import { createRotation } from '../http/lookup.js';
 import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
@@ -18,6 +20,7 @@ import { startThread } from './thread.js';
 import { pacingWarmUp, warmUp } from './warm-up.js';
 
 /** @import { Handshakes } from '../http/connection.js' */
+/** @import { Route } from '../http/route.js' */
 /** @import { Tls } from '../http/tls.js' */
 /** @import { Mix, MixFixture } from '../operations/mix.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -31,12 +34,13 @@ import { pacingWarmUp, warmUp } from './warm-up.js';
  * @property {Plan} plan
  * @property {MixFixture} fixture
  * @property {Tls} tls
+ * @property {Route} route to the fixture's origin
  * @property {number | null} measuredMs planned length of the measured phase
  * @property {number} shard k
  * @property {number} shards N: of the whole plan, including other machines (see shard-part.js)
  * @property {MessagePort | null} livePort for the recorder's reports; null: no live view
  */
-/** @typedef {Omit<ShardInput, 'tls'> & {ring: RingMemory}} RecorderInput */
+/** @typedef {Omit<ShardInput, 'tls' | 'route'> & {ring: RingMemory}} RecorderInput */
 /** @typedef {Awaited<ReturnType<typeof startSending>['ended']> & {handshakes: Handshakes}} ShardEnd */
 /** @typedef {Awaited<ReturnType<typeof createShard>>} Shard */
 
@@ -99,7 +103,7 @@ async function createRemoteShard(input, onSecond) {
 
 /** @param {ShardInput} input @param {Mix} mix of the plan @param {(row: SecondRow) => void} onSecond */
 export async function createShard(input, mix, onSecond) {
-  const { plan, fixture, tls, measuredMs, shard, shards } = input;
+  const { plan, fixture, tls, route, measuredMs, shard, shards } = input;
   const { load } = plan;
   const request = mix.createRequester(fixture);
   const cells = createCells(plan, measuredMs, mix.members.length);
@@ -112,14 +116,27 @@ export async function createShard(input, mix, onSecond) {
   starting?.catch(recorder.stop);
   const thread = await starting;
   const handshakes = /** @type {Handshakes} */ ({});
-  const { requestsPerConnection: maxRequests, resumesTls: resumes } = load;
-  const dialling = { origin: fixture.origin, maxRequests, resumes, handshakes };
+  const { requestsPerConnection: maxRequests, resumesTls: resumes, streamsPerConnection } = load;
+  const rotation =
+    load.resolveEveryMs === null
+      ? null
+      : createRotation({ everyMs: load.resolveEveryMs, first: shard, onAnswer: keepOnly });
+  const lookup = rotation?.lookup;
+  const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup };
   const variants = tlsInRotation(tls);
-  const connections = Array.from({ length: share(load.concurrency, shard, shards) }, (_, i) => {
+  const inFlight = share(load.concurrency, shard, shards);
+  const streams = streamsPerConnection ?? 1;
+  /** HTTP/2: one for each stream. */
+  const connections = Array.from({ length: Math.ceil(inFlight / streams) }, (_, i) => {
     const index = shard + i * shards;
     const localAddress = load.localAddresses[index % load.localAddresses.length];
-    return createConnection({ ...dialling, tls: variants[index % variants.length], localAddress });
-  });
+    const options = { ...dialling, tls: variants[index % variants.length], localAddress };
+    if (streamsPerConnection === null) return createConnection(options);
+    return createStreams({ ...options, streams: Math.min(streams, inFlight - i * streams) });
+  }).flat();
+  function keepOnly(/** @type {ReadonlySet<string>} */ addresses) {
+    for (const connection of connections) connection.keepOnly(addresses);
+  }
   // Computing Poisson arrivals takes time, so do it before time zero.
   const arrivals = arrivalsOf(load, shard, shards);
   let sending = /** @type {ReturnType<typeof startSending> | null} */ (null);
@@ -135,7 +152,8 @@ export async function createShard(input, mix, onSecond) {
           () => [],
           (error) => [String(error.message)],
         );
-      const problems = await Promise.all(connections.map((connection) => limit(open, connection)));
+      const first = connections.filter((_, i) => i % streams === 0);
+      const problems = await Promise.all(first.map((connection) => limit(open, connection)));
       return problems.flat();
     },
     /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */
@@ -153,6 +171,7 @@ export async function createShard(input, mix, onSecond) {
     state: () => sending?.state() ?? NOTHING_SENT,
     async close() {
       sending?.close();
+      rotation?.close();
       const closing = connections.map((connection) => connection.close());
       await Promise.all([recorder.stop(), thread?.stop(), ...closing]);
     },
@@ -163,7 +182,7 @@ export async function createShard(input, mix, onSecond) {
  * The sender's end of the recorder thread: samples go through the ring; seconds and the tally come back.
  * @param {ShardInput} input @param {number} cells of the tally @param {(row: SecondRow) => void} onSecond
  */
-async function startRecorder({ tls, ...input }, cells, onSecond) {
+async function startRecorder({ tls, route, ...input }, cells, onSecond) {
   const ring = createRingMemory(undefined, cells);
   const { end, ...writing } = openWriter(ring);
   const { first, failed, stop, hasEnded } = startThread(

@@ -35,6 +35,8 @@ function createSlot(connection) {
     isBusy: false,
     /** The request had to open its connection first. */
     connectedFirst: false,
+    /** See openingLate; once the connection is open. */
+    openedLateMs: 0,
     connection,
   };
 }
@@ -63,7 +65,7 @@ export function createSlots({
   backOffAfterFailedConnect,
   onDone,
   onFree,
-  reading = { now: () => 0, onSent: () => 0, lateMs: () => 0 },
+  reading = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 },
   afterPoll = setImmediate,
 }) {
   const slots = connections.map((connection) => {
@@ -87,20 +89,29 @@ export function createSlots({
       },
       onSent() {
         slot.sent = clock();
+        if (!slot.connectedFirst) return;
+        slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
+        slot.awakeMs = reading.onSent(reading.now());
       },
       onFirstBytes() {
         slot.firstBytes = clock();
       },
       onResponse(status, body) {
         failedConnects = 0;
-        finish(slot, clock(), reading.lateMs(slot.awakeMs), null, status, body);
+        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), null, status, body);
       },
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), reading.lateMs(slot.awakeMs), failure, 0, null, backoffMs);
+        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), failure, 0, null, backoffMs);
       },
     };
+  }
+
+  /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool read what opens the connection, so far */
+  function openingLate({ connectedFirst, sent, openedLateMs, awakeMs, handed }) {
+    if (!connectedFirst) return 0;
+    return Number.isNaN(sent) ? reading.openingLateMs(awakeMs, clock() - handed) : openedLateMs;
   }
 
   /**
@@ -158,14 +169,16 @@ export function createSlots({
 
   /** @param {Slot} slot @param {number} done @param {number} late @param {string} failure */
   function giveUp(slot, done, late, failure) {
-    slot.connection.abort();
-    finish(slot, done, late, failure);
+    const stuck = slot.connection.abort();
+    finish(slot, done, late, failure === 'timeout' ? (stuck ?? failure) : failure);
   }
 
+  /** A connection that the tool itself opened late has that much more time, at most as much again. */
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
-      if (isOverdue(slot, now)) giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
+      if (isOverdue(slot, now) && isOverdue(slot, now - Math.min(timeoutMs, openingLate(slot))))
+        giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }
 

@@ -1,10 +1,11 @@
 /** Thread entry: sends the same short response to every HTTP request on a free loopback port. */
+import { createServer as createHttp2 } from 'node:http2';
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** @import { AddressInfo } from 'node:net' */
+/** @import { AddressInfo, Socket } from 'node:net' */
 
-const BODY = Buffer.from(workerData ?? 'x'.repeat(1024));
+const BODY = Buffer.from(workerData.body ?? 'x'.repeat(1024));
 const RESPONSE = Buffer.concat([
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
   BODY,
@@ -18,7 +19,8 @@ function isComplete(bytes) {
   return bytes.length >= end + 4 + Number(length?.[1] ?? 0);
 }
 
-const server = createServer({ noDelay: true }, (socket) => {
+/** HTTP/1.1 */
+const listen = (/** @type {Socket} */ socket) => {
   let pending = Buffer.alloc(0);
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
@@ -27,7 +29,10 @@ const server = createServer({ noDelay: true }, (socket) => {
     pending = Buffer.alloc(0);
     socket.write(RESPONSE);
   });
-});
+};
+const server = workerData.isHttp2
+  ? createHttp2((_, response) => void response.end(BODY))
+  : createServer({ noDelay: true }, listen);
 server.listen(0, '127.0.0.1', () => {
   const { port } = /** @type {AddressInfo} */ (server.address());
   parentPort?.postMessage({ type: 'listening', value: port });

@@ -4,6 +4,7 @@
  * redacted, to a throwaway server on a thread of this process: the target sees no more load than planned.
  */
 import { createConnection } from '../http/connection.js';
+import { createStreams } from '../http/http2-connection.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';
 import { createRingMemory, openReader, openWriter, SMALL_RING } from './recording/ring.js';
@@ -101,7 +102,7 @@ function memoize(make) {
  */
 export async function warmUp(input, request, pacing) {
   const target = startThread('warm-up', new URL('./warm-up-target.js', import.meta.url), {
-    data: input.fixture.firstResponse?.body ?? null,
+    data: { body: input.fixture.firstResponse?.body ?? null, isHttp2: isHttp2(input) },
   });
   try {
     const origin = `http://127.0.0.1:${await target.first('listening')}`;
@@ -113,6 +114,9 @@ export async function warmUp(input, request, pacing) {
   }
 }
 
+/** @param {ShardInput} input */
+const isHttp2 = ({ plan }) => plan.load.streamsPerConnection !== null;
+
 /**
  * @param {string} origin @param {ShardInput} input
  * @param {(index: number) => Request} request @param {Pacing} pacing
@@ -122,9 +126,10 @@ async function sendAll(origin, input, request, pacing) {
   const senders = [];
   const other = (/** @type {number} */ index) => request(index);
   for (const round of ROUNDS) {
-    const connections = Array.from({ length: CONNECTIONS }, () =>
-      createConnection({ origin, tls: { rejectUnauthorized: true } }),
-    );
+    const options = { origin, tls: { rejectUnauthorized: true } };
+    const connections = isHttp2(input)
+      ? createStreams({ ...options, streams: CONNECTIONS })
+      : Array.from({ length: CONNECTIONS }, () => createConnection(options));
     await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
     const load = loadOfRound(input.plan.load, round);
     const whole = { plan: { ...input.plan, load }, shard: 0, shards: 1 };

@@ -1,7 +1,7 @@
 /** Length of the measured phase and number of its requests, planned and actual. */
 import { total } from '../common/sums.js';
 import { scheduleOf } from '../plan/due.js';
-import { offeredBetween } from '../plan/schedule.js';
+import { inFlightBetween, offeredBetween } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
 import { countPlanned } from '../plan/stages.js';
 
@@ -33,7 +33,7 @@ export function plannedWindow(load, members = { count: 1, memberOf: () => 0 }) {
  * @param {{ends: ShardEnd[], stoppedMs: number}} sendResult `stoppedMs`: from time zero; Infinity: not interrupted
  */
 export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
-  const { model, arrivals, requests, warmupMs } = load;
+  const { model, arrivals, requests, warmupMs, timeoutMs } = load;
   const interrupted = stoppedMs !== Number.POSITIVE_INFINITY;
   const endedMs = Math.max(0, ...ends.map((end) => end.endedMs - warmupMs));
   const isByRequests = model === 'closed' && requests !== null;
@@ -47,12 +47,13 @@ export function factsOf(load, { planned, windowMs }, { ends, stoppedMs }) {
     /** The planned length, but a number of requests may end a closed loop earlier; cut short by an interruption. */
     windowMs: actualMs,
     offeredPerSecond: offeredBetween(load, 0, actualMs),
-    concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
+    concurrency: inFlightBetween(load, 0, actualMs),
     /** Time of the last response, from the start of the measured phase. */
     endedMs,
     model,
     arrivals,
     warmupMs,
+    timeoutMs,
     interrupted,
   };
 }

@@ -3,15 +3,24 @@
  * It uses a bare socket: HTTP clients, Node's included, take several times the CPU time per request, and some delay
  * the write.
  */
-import dns from 'node:dns';
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
+import { isSocket } from '../common/options.js';
 import { createEncoder } from './exchange.js';
-import { describeTransportError, describeUnexpectedBytes, transportFailure } from './failures.js';
+import {
+  describeTransportError,
+  describeUnexpectedBytes,
+  proxyFailure,
+  transportFailure,
+} from './failures.js';
+import { lookUp } from './lookup.js';
 import { ResponseReader } from './response-reader.js';
+import { placeOf, routeOf } from './route.js';
 import { connectOptions } from './tls.js';
+import { openTunnel } from './tunnel.js';
 
 /** @import { Connection, Exchange } from './exchange.js' */
+/** @import { Route } from './route.js' */
 /** @import { Tls } from './tls.js' */
 /** @import { LookupFunction, OnReadOpts, Socket } from 'node:net' */
 /** @import { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls' */
@@ -21,6 +30,9 @@ import { connectOptions } from './tls.js';
  * @typedef {Record<string, {count: number, resumed: number}>} Handshakes
  */
 
+const NOTHING = Buffer.alloc(0);
+/** The server ended the connection. */
+const NO_ERROR = Object.freeze({ code: 'ECONNRESET' });
 /** Of a written request whose write TLS has not reported yet. */
 const MAX_UNREPORTED_BYTES = 65_536;
 /** Stops reusing an idle connection this long before the server's keep-alive timeout. */
@@ -30,17 +42,24 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * @param {object} options @param {string} options.origin scheme, host and port @param {Tls} options.tls
  * @param {number | null} [options.maxRequests] then closes, and dials anew for the next; null: no limit
  * @param {boolean} [options.resumes] the last TLS session @param {Handshakes} [options.handshakes] its own are added
- * @param {string} [options.localAddress] of this machine
- * @returns {Connection}
+ * @param {string} [options.localAddress] of this machine @param {LookupFunction} [options.lookup]
+ * @param {Route} [options.route] to the origin
+ * @returns {LoadConnection}
  */
-export function createConnection({ origin, tls, maxRequests = null, ...options }) {
-  const dial = createDialler(origin, tls, options);
-  const encode = createEncoder(new URL(origin).host);
+export function createConnection({ origin, tls, maxRequests = null, route: given, ...options }) {
+  const route = given ?? routeOf(origin, tls.network);
+  const dial = createDialler(origin, tls, { ...options, route });
+  const encode = createEncoder(
+    isSocket(origin) ? 'localhost' : new URL(origin).host,
+    throughProxy(origin, route),
+  );
   const isTls = origin.startsWith('https:');
   const reader = new ResponseReader();
-  /** Events of other sockets are ignored. @type {Socket | null} */
+  /** Events of other sockets are ignored. @type {Dialled | null} */
   let socket = null;
   let connected = false;
+  /** Connecting to the proxy, or waiting for its tunnel. */
+  let atProxy = false;
   let closed = false;
   /** @type {Exchange | null} */
   let exchange = null;
@@ -51,21 +70,28 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
   /** @type {Buffer} */
   let bytes;
   let abandonOpening = () => {};
+  /** How long the server keeps this connection idle. A response may leave the time out. */
+  let keptMs = Number.POSITIVE_INFINITY;
   /** `performance.now()` until which an idle connection may be reused. */
   let keptUntil = Number.POSITIVE_INFINITY;
 
   /** @param {() => void} onReady @param {(error: Error | null) => void} onGone the connection failed, now or later */
   function connect(onReady, onGone) {
     hangUp();
+    keptMs = Number.POSITIVE_INFINITY;
     keptUntil = Number.POSITIVE_INFINITY;
     left = maxRequests ?? Number.POSITIVE_INFINITY;
+    atProxy = route.proxy !== null;
     const dialled = dial({
       connected() {
-        if (dialled === socket) exchange?.onConnected?.();
+        if (dialled !== socket) return;
+        atProxy = false;
+        exchange?.onConnected?.();
       },
       ready() {
         if (dialled !== socket) return;
         connected = true;
+        atProxy = false;
         onReady();
       },
       read(chunk) {
@@ -106,8 +132,9 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
     const ended = exchange;
     exchange = null;
     const { keepAliveMs: kept } = reader;
+    if (kept !== null) keptMs = kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
     if (!reader.reusable || isUnsent || --left === 0) hangUp();
-    else if (kept !== null) keptUntil = performance.now() + kept - Math.min(KEEP_ALIVE_MARGIN_MS, kept / 2);
+    else if (keptMs < Number.POSITIVE_INFINITY) keptUntil = performance.now() + keptMs;
     ended?.onResponse(reader.status, reader.body);
     if (exchange === null) reader.begin();
   }
@@ -126,14 +153,25 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
     if (exchange === null) return hangUp();
     const ending = sent ? reader.end() : 'nothing';
     // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
-    if (error === null && ending === 'done' && !isTls) return finishResponse();
-    const report = error ?? { code: 'ECONNRESET' };
-    fail(describeTransportError(report, ending !== 'nothing').code);
+    if (error === null && ending === 'done' && !isTls) return finishUnlessReset();
+    fail(describeTransportError(error ?? NO_ERROR, ending !== 'nothing', isTls && !connected).code);
+  }
+
+  /** libuv reports a reset that arrives together with bytes as an end of the connection; a write of nothing fails. */
+  function finishUnlessReset() {
+    const ended = exchange;
+    socket?.write(NOTHING, (reset) => {
+      if (exchange !== ended) return;
+      if (reset) fail('truncated');
+      else finishResponse();
+    });
   }
 
   function abort() {
+    const failure = socket !== null && atProxy ? 'proxy_timeout' : null;
     exchange = null;
     hangUp();
+    return failure;
   }
 
   function write() {
@@ -151,12 +189,14 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
           hangUp();
           reject(new Error(text, { cause }));
         };
-        const timer = setTimeout(() => giveUp(transportFailure('connect_timeout').text, null), timeoutMs);
+        const late = () =>
+          atProxy ? 'proxy_timeout' : socket?.connecting ? 'connect_timeout' : 'tls_handshake_timeout';
+        const timer = setTimeout(() => giveUp(transportFailure(late(), route.proxy).text, null), timeoutMs);
         abandonOpening = () => giveUp(transportFailure('aborted').text, null);
         if (closed) return abandonOpening();
         const onGone = (/** @type {Error | null} */ error) => {
           if (connected) lost(error);
-          else giveUp(describeTransportError(error ?? { code: 'ECONNRESET' }).text, error);
+          else giveUp(describeTransportError(error ?? NO_ERROR, false, isTls, route.proxy).text, error);
         };
         connect(() => {
           clearTimeout(timer);
@@ -179,6 +219,11 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
       exchange.onConnect?.();
       connect(write, lost);
     },
+    keepOnly(addresses) {
+      if (!connected || addresses.has(String(socket?.remoteAddress))) return;
+      if (exchange === null) hangUp();
+      else left = 1;
+    },
     abort,
     async close() {
       closed = true;
@@ -189,26 +234,18 @@ export function createConnection({ origin, tls, maxRequests = null, ...options }
 }
 
 /**
+ * `keepOnly`: leaves any other address, after the response in flight
+ * @typedef {Connection & {keepOnly: (addresses: ReadonlySet<string>) => void}} LoadConnection
+ * @typedef {Pick<Socket, 'write' | 'destroy' | 'writableLength' | 'remoteAddress'> &
+ *   {connecting?: boolean, alpnProtocol?: string | false | null}} Dialled
+ */
+/**
  * @typedef {object} SocketCallbacks callbacks of a socket
- * @property {() => void} [connected] by TCP, before a TLS handshake
+ * @property {() => void} [connected] by TCP, through a proxy if there is one, before a TLS handshake
  * @property {() => void} ready connected, and the TLS handshake is complete
  * @property {(bytes: Buffer) => void} read valid only during the call: all connections of this thread share the buffer
  * @property {(error: Error | null) => void} gone called once; null: the peer closed the connection
  */
-
-const lookups = /** @type {Map<string, Parameters<LookupFunction>[2][]>} */ (new Map());
-/** Shared: a lookup takes one of 4 threads, cannot be cancelled, keeps the process alive. @type {LookupFunction} */
-function lookUp(host, options, callback) {
-  const key = JSON.stringify([host, options]);
-  const waiting = lookups.get(key);
-  if (waiting !== undefined) return void waiting.push(callback);
-  const callbacks = [callback];
-  lookups.set(key, callbacks);
-  dns.lookup(host, options, (...result) => {
-    lookups.delete(key);
-    for (const call of callbacks) call(...result);
-  });
-}
 
 /** Read buffer of all sockets of this thread. @type {Buffer | null} */
 let shared = null;
@@ -218,41 +255,42 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
- * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string}} [options]
- * @returns {(callbacks: SocketCallbacks) => Socket} the callbacks are not called after their socket is reused
+ * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, lookup?: LookupFunction, route?: Route, alpn?: string[]}} [options] `alpn`: HTTP versions
+ * @returns {(callbacks: SocketCallbacks) => Dialled} the callbacks are not called after their socket is reused
  */
-export function createDialler(origin, tls, { resumes = false, handshakes = {}, localAddress } = {}) {
-  const { protocol, hostname, port } = new URL(origin);
-  const isTls = protocol === 'https:';
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const isAddress = isIP(host) !== 0;
-  const address = {
-    host,
-    port: Number(port || (isTls ? 443 : 80)),
-    noDelay: true,
-    lookup: lookUp,
-    localAddress,
-  };
-  // SNI carries names, never addresses: RFC 6066, 3.
-  const secure = { servername: isAddress ? '' : host, ...connectOptions(tls) };
+export function createDialler(origin, tls, options = {}) {
+  const { resumes = false, handshakes = {}, localAddress, lookup = lookUp, alpn } = options;
+  const { route = routeOf(origin, tls?.network) } = options;
+  const isTls = origin.startsWith('https:');
+  const { host } = placeOf(origin);
+  const isAddress = isIP(route.address.host ?? '') !== 0;
+  // Without a family, Node takes the first address of the name, of whichever family.
+  const family = isIP(localAddress ?? '');
+  const address = { ...route.address, noDelay: true, lookup, localAddress, family };
+  const secure = connectOptions(tls, host, alpn);
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();
   /** Of the last handshake, to resume it. @type {Buffer | undefined} */
   let session;
-  const handshake = (/** @type {{onread: OnReadOpts}} */ onread) => {
+  /** @param {{onread: OnReadOpts} | {socket: Socket}} over the socket of a tunnel, which excludes `onread` */
+  const handshake = (over) => {
     // Like net.connect, tls.connect takes `onread`, which its types omit; but it ignores `noDelay`.
-    const socket = connectTls({ ...address, ...secure, ...onread, secureContext, session }).setNoDelay(true);
+    const socket = connectTls({ ...address, ...secure, ...over, secureContext, session }).setNoDelay(true);
     socket.getPeerCertificate = readCertificate;
     socket.once('secureConnect', () => count(socket, handshakes));
     return resumes ? socket.on('session', (latest) => (session = latest)) : socket;
   };
   const connect = (/** @type {{onread: OnReadOpts}} */ onread) =>
-    isTls ? handshake(onread) : connectTcp({ ...address, ...onread });
+    isTls ? handshake(onread) : connectTcp({ ...address, ...onread, allowHalfOpen: true });
+  if (route.tunnelTo !== null) {
+    return (callbacks) => dialTunnel(route, address, isTls ? handshake : null, callbacks);
+  }
+  const blame = route.proxy === null ? same : blameProxy;
   /** @type {((callbacks: SocketCallbacks) => Socket)[]} */
   const spare = [];
   return (callbacks) =>
     spare.pop()?.(callbacks) ??
-    open(connect, isTls ? 'secureConnect' : 'connect', callbacks, (socket, redirect, failed) => {
+    open(connect, isTls ? 'secureConnect' : 'connect', blame, callbacks, (socket, redirect, failed) => {
       // The DNS lookup of an abandoned attempt may still be running, and its result would reach the next connection.
       if (isTls || (!failed && !isAddress)) return;
       spare.push((next) => {
@@ -260,6 +298,56 @@ export function createDialler(origin, tls, { resumes = false, handshakes = {}, l
         return socket.connect(address);
       });
     });
+}
+
+const same = (/** @type {Error} */ error) => error;
+const blameProxy = (/** @type {Error} */ error) => proxyFailure(error, 'PROXY_UNREACHABLE');
+
+/**
+ * Requests in absolute form, with the proxy's credentials, unless a tunnel leads to the server.
+ * @param {string} origin @param {Route} route @returns {Parameters<typeof createEncoder>[1]}
+ */
+function throughProxy(origin, { proxy, tunnelTo }) {
+  if (proxy === null || tunnelTo !== null) return {};
+  const fields = proxy.authorization === null ? '' : `Proxy-Authorization: ${proxy.authorization}\r\n`;
+  return { prefix: origin, fields };
+}
+
+/**
+ * @param {Route} route @param {Parameters<typeof openTunnel>[1]} address
+ * @param {((over: {socket: Socket}) => Socket) | null} handshake null: no TLS @param {SocketCallbacks} callbacks
+ * @returns {Dialled}
+ */
+function dialTunnel(route, address, handshake, { connected, ready, read, gone }) {
+  let isGone = false;
+  const end = (/** @type {Error | null} */ error) => {
+    if (!isGone) gone(error);
+    isGone = true;
+  };
+  let socket = openTunnel(route, { ...address, allowHalfOpen: handshake === null }, (error) => {
+    if (error !== null) return end(error);
+    if (handshake !== null) {
+      connected?.();
+      socket = handshake({ socket }).once('secureConnect', ready);
+    }
+    socket.on('data', read).on('error', end);
+    socket.on('end', () => end(null)).on('close', () => end(null));
+    if (handshake === null) ready();
+    socket.resume();
+  });
+  return {
+    write: (/** @type {any[]} */ ...written) => socket.write(.../** @type {[any]} */ (written)),
+    destroy: () => socket.destroy(),
+    get writableLength() {
+      return socket.writableLength;
+    },
+    get remoteAddress() {
+      return socket.remoteAddress;
+    },
+    get alpnProtocol() {
+      return /** @type {TLSSocket} */ (socket).alpnProtocol;
+    },
+  };
 }
 
 const NO_TLS = Object.freeze({});
@@ -299,11 +387,11 @@ function count(socket, handshakes) {
 
 /**
  * @param {(onread: {onread: OnReadOpts}) => Socket} connect @param {'connect' | 'secureConnect'} readyEvent
- * @param {SocketCallbacks} first
+ * @param {(error: Error) => Error} blame of an error before the socket is ready @param {SocketCallbacks} first
  * @param {(socket: Socket, redirect: (next: SocketCallbacks) => void, failed: boolean) => void} onUnused
  *   closed, never ready; `redirect` makes the socket call `next` instead; `failed`: with an error, not abandoned
  */
-function open(connect, readyEvent, first, onUnused) {
+function open(connect, readyEvent, blame, first, onUnused) {
   shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
   let callbacks = first;
   let [ready, isGone, failed] = [false, false, false];
@@ -330,7 +418,7 @@ function open(connect, readyEvent, first, onUnused) {
   });
   socket.on('error', (error) => {
     failed = true;
-    gone(error);
+    gone(ready ? error : blame(error));
   });
   socket.on('end', () => gone(null));
   socket.on('close', () => {

@@ -14,7 +14,8 @@
  * @property {(timeoutMs: number) => Promise<void>} open connects in advance; the message of a
  *   rejection continues a sentence that begins with the target's name
  * @property {(request: Request, exchange: Exchange) => void} send
- * @property {() => void} abort cancels the request in flight without a callback
+ * @property {() => string | null | void} abort cancels the request in flight without a callback; the code of the failure if
+ *   a proxy had not led to the server yet
  * @property {() => Promise<void>} close
  */
 
@@ -24,25 +25,26 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Methods that send a Content-Length even if it is 0 (RFC 9110, 8.6). */
-const WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
+export const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
  * Reuses the bytes when the same request object, or the same headers object, comes twice in a row.
  *
  * @param {string} host for the Host field
+ * @param {{prefix?: string, fields?: string}} [through] a proxy: `prefix` of the path (RFC 9112, 3.2.2); its header fields
  * @returns {(request: Request) => Buffer} throws a TypeError for a path or header field that HTTP does not allow
  */
-export function createEncoder(host) {
+export function createEncoder(host, { prefix = '', fields: own = '' } = {}) {
   let last = { request: /** @type {Request | null} */ (null), bytes: Buffer.alloc(0) };
   let fields = { headers: /** @type {Request['headers'] | null} */ (null), text: '' };
   return (request) => {
     if (request === last.request) return last.bytes;
     const { method, path, headers, body } = request;
-    if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
+    checkPath(path);
     if (headers !== fields.headers) fields = { headers, text: writeFields(headers) };
     const length = body === null ? 0 : Buffer.byteLength(body);
-    const lengthField = length > 0 || WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
-    const head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${fields.text}${lengthField}\r\n`;
+    const lengthField = length > 0 || METHODS_WITH_BODY.has(method) ? `Content-Length: ${length}\r\n` : '';
+    const head = `${method} ${prefix}${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: keep-alive\r\n${own}${fields.text}${lengthField}\r\n`;
     const bytes = Buffer.allocUnsafe(head.length + length);
     bytes.write(head, 0, 'latin1');
     if (typeof body === 'string') bytes.write(body, head.length);
@@ -52,10 +54,20 @@ export function createEncoder(host) {
   };
 }
 
-/** @param {Record<string, string>} headers */
-function writeFields(headers) {
+/** @param {string} path */
+export function checkPath(path) {
+  if (!PATH.test(path)) throw new TypeError('a path that HTTP does not allow');
+}
+
+/** @param {Record<string, string>} headers @returns {[name: string, value: string][]} */
+export function checkedFields(headers) {
   const fields = Object.entries(headers);
-  if (fields.every(([name, value]) => NAME.test(name) && VALUE.test(value)))
-    return fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  if (fields.every(([name, value]) => NAME.test(name) && VALUE.test(value))) return fields;
   throw new TypeError('a header field that HTTP does not allow');
 }
+
+/** @param {Record<string, string>} headers */
+const writeFields = (headers) =>
+  checkedFields(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');

@@ -1,7 +1,9 @@
 /** Local addresses and ports of new connections: a port stays occupied for a while after its connection is closed. */
+import { createSocket } from 'node:dgram';
+import dns from 'node:dns/promises';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { quote, usageError } from '../common/errors.js';
 import { isLoopback } from '../common/listen.js';
 import { formatCount } from '../common/units.js';
@@ -48,23 +50,36 @@ export function describePortShortage({ perSecond, seconds, host, addresses }, re
 }
 
 /**
- * @param {readonly string[]} addresses @param {string} target its host
+ * @param {readonly string[]} addresses @param {string} target its host; '': none
+ * @param {(host: string) => Promise<{address: string}[]>} [lookUp]
  * @throws {PkiLoadError} if this machine does not have one of them, or cannot connect from it to the target
  */
-export async function checkLocalAddresses(addresses, target) {
+export async function checkLocalAddresses(addresses, target, lookUp = lookUpAll) {
+  if (addresses.length === 0) return;
+  // If the lookup fails, the first call to the target reports why.
+  const found = target === '' ? [] : await lookUp(target).catch(() => []);
   for (const host of addresses) {
-    if (isIP(target) !== 0 && isIP(target) !== isIP(host)) {
-      const message = `--local-address ${quote(host)} is IPv${isIP(host)}, but the target ${quote(target)} is IPv${isIP(target)}.`;
-      throw usageError('local_address_unusable', message, `Use an IPv${isIP(target)} address.`);
+    const family = isIP(host);
+    const to = found.find(({ address }) => isIP(address) === family)?.address;
+    if (to === undefined && found.length > 0) {
+      const message = `--local-address ${quote(host)} is IPv${family}, but the target ${quote(target)} has no IPv${family} address.`;
+      throw usageError('local_address_unusable', message, `Use an IPv${family === 4 ? 6 : 4} address.`);
     }
-    const server = createServer();
+    const socket = createSocket(family === 4 ? 'udp4' : 'udp6');
     try {
-      await once(server.listen({ host, port: 0 }), 'listening');
+      await once(socket.bind({ address: host }), 'listening');
+      if (to === undefined) continue;
+      // Finds the route; with UDP, nothing is sent.
+      socket.connect(1, to);
+      await once(socket, 'connect');
     } catch (error) {
-      const message = `This machine cannot connect from --local-address ${quote(host)}.`;
+      const way = to === undefined ? '' : ` to ${quote(target)}`;
+      const message = `This machine cannot connect from --local-address ${quote(host)}${way}.`;
       throw usageError('local_address_unusable', message, 'Use an address that `ip address` shows.', error);
     } finally {
-      server.close();
+      socket.close();
     }
   }
 }
+
+const lookUpAll = (/** @type {string} */ host) => dns.lookup(host, { all: true });

@@ -1,9 +1,11 @@
 /** Requests outside the measured load, through undici. The load uses connection.js. */
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { readUrl } from '../common/options.js';
-import { describeTransportError, transportFailure } from './failures.js';
+import { isSocket, originOf, readUrl } from '../common/options.js';
+import { describeTransportError, proxyFailure, transportFailure } from './failures.js';
 import { MAX_BODY_BYTES } from './response-reader.js';
+import { placeOf, routeOf } from './route.js';
 import { connectOptions } from './tls.js';
+import { openTunnel, proxyCode } from './tunnel.js';
 
 /** @import { TransportFailure } from './failures.js' */
 /** @import { Tls } from './tls.js' */
@@ -38,7 +40,9 @@ const KEEP_IDLE_MS = 4000;
 
 /** `basePath`: '' or `/path`, without a trailing slash. @param {string} text @param {string} [name] of its option */
 export function parseTargetUrl(text, name = '--url') {
-  const { origin, pathname } = new URL(readUrl(text, name));
+  const url = readUrl(text, name, true);
+  const origin = originOf(url);
+  const pathname = isSocket(url) ? url.slice(origin.length + 1) : new URL(url).pathname;
   return { origin, basePath: pathname.replace(/(?<!\/)\/+$/, '') };
 }
 
@@ -48,23 +52,53 @@ export function parseTargetUrl(text, name = '--url') {
  */
 export function createRequester(options) {
   const { origin, tls, timeoutMs = 10_000, maxBodyBytes = MAX_BODY_BYTES, urlOption = URL_OPTION } = options;
+  const route = routeOf(origin, tls?.network);
+  const { proxy, tunnelTo } = route;
+  const isAbsolute = proxy !== null && tunnelTo === null;
+  const credentials = isAbsolute && proxy.authorization ? { 'proxy-authorization': proxy.authorization } : {};
   /** Puts `urlOption` in place of --url in the remedy. @param {TransportFailure} failure */
   const asTargetError = ({ code, text, remedy }) =>
     targetError(code, `${origin} ${text}.`, remedy?.replace(/--url(?: \(VAULT_ADDR\))?/, urlOption));
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
   let opened;
-  /** The last connection, and its bytes before the current response. @type {{socket?: Socket, before: number}} */
-  const wire = { before: 0 };
+  /**
+   * The last connection, its bytes before the current response, and what it waits for: a proxy, a TLS handshake.
+   * @type {{socket?: Socket, before: number, atProxy: boolean, inHandshake: boolean, error?: Error}}
+   */
+  const wire = { before: 0, atProxy: proxy !== null, inHandshake: false };
   const open = async () => {
     const [Client, request, buildConnector] = await loadUndici();
-    const dial = buildConnector({ ...connectOptions(tls), timeout: timeoutMs });
-    const client = new Client(origin, {
+    const { path: socketPath, host: hostname, port } = /** @type {any} */ (route.address);
+    const common = { ...connectOptions(tls, placeOf(origin).host), timeout: timeoutMs };
+    const dial = buildConnector({ ...common, ...(socketPath && { socketPath }) });
+    const watch = (/** @type {any} */ socket) => {
+      Object.assign(wire, { socket, before: 0, inHandshake: origin.startsWith('https:'), error: undefined });
+      socket.once('secureConnect', () => (wire.inHandshake = false));
+      socket.on('error', (/** @type {Error} */ error) => (wire.error ??= error)); // undici may report a later one in place of a TLS alert
+      const max = maxBodyBytes + MAX_OVERHEAD_BYTES;
+      socket.on('readable', () => socket.bytesRead - wire.before > max && socket.destroy(TOO_LARGE));
+    };
+    const client = new Client(isSocket(origin) ? 'http://localhost' : origin, {
       connect(options, callback) {
-        const socket = /** @type {any} */ (dial(options, callback));
-        Object.assign(wire, { socket, before: 0 });
-        const max = maxBodyBytes + MAX_OVERHEAD_BYTES;
-        socket.on('readable', () => socket.bytesRead - wire.before > max && socket.destroy(TOO_LARGE));
+        wire.atProxy = proxy !== null;
+        if (tunnelTo === null) {
+          const address = { ...options, ...(hostname && { hostname, port: String(port) }) };
+          const blame = (/** @type {Error | null} */ error) =>
+            isAbsolute && error ? proxyFailure(error, 'PROXY_UNREACHABLE') : error;
+          const end = (/** @type {any[]} */ ...[error, socket]) => callback(blame(error), socket);
+          return watch(dial(address, end));
+        }
+        const socket = openTunnel(route, { host: hostname, port, noDelay: true }, (error) => {
+          if (error !== null) return callback(error, null);
+          wire.atProxy = false;
+          if (options.protocol === 'https:') return watch(dial({ ...options, httpSocket: socket }, callback));
+          watch(socket);
+          callback(null, socket);
+        });
+        wire.socket = socket;
       },
+      // Some proxies (tinyproxy) close a connection after a response without announcing it.
+      pipelining: isAbsolute ? 0 : 1,
       ...{ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes },
       ...{ keepAliveTimeout: KEEP_IDLE_MS, keepAliveMaxTimeout: KEEP_IDLE_MS },
     });
@@ -90,16 +124,20 @@ export function createRequester(options) {
       const overdue = /** @type {Promise<never>} */ (
         new Promise((_, reject) => {
           timer = setTimeout(() => {
-            const code = client.stats.connected ? 'no_response' : 'connect_timeout';
-            reject(asTargetError(transportFailure(code)));
+            const late =
+              wire.inHandshake && !wire.socket?.connecting ? 'tls_handshake_timeout' : 'connect_timeout';
+            const code = client.stats.connected ? 'no_response' : wire.atProxy ? 'proxy_timeout' : late;
+            reject(asTargetError(transportFailure(code, proxy)));
             canceller.abort();
           }, limitMs);
         })
       );
       let headersSeen = false;
       const exchange = async () => {
-        const options = { method, path, headers, body, signal: canceller.signal };
-        const response = await request.call(client, options);
+        const response = await request.call(client, {
+          ...{ method, path: isAbsolute ? `${origin}${path}` : path, body, signal: canceller.signal },
+          headers: { ...headers, ...credentials },
+        });
         headersSeen = true;
         onHead?.();
         const chunks = [];
@@ -111,15 +149,19 @@ export function createRequester(options) {
         }
         const bytes = Buffer.concat(chunks);
         wire.before = wire.socket?.bytesRead ?? 0;
-        const code = codeOf400(response.statusCode, bytes);
+        const { statusCode: status, headers: fields } = response;
+        const code = codeOf400(status, bytes);
         if (code !== undefined) throw asTargetError(transportFailure(code));
-        return { status: response.statusCode, headers: response.headers, body: bytes };
+        if (isAbsolute && isProxyPage(status, fields)) throw proxyFailure(null, proxyCode(status), status);
+        return { status, headers: fields, body: bytes };
       };
       try {
         return await Promise.race([overdue, exchange()]);
       } catch (error) {
         if (error instanceof PkiLoadError) throw error;
-        throw asTargetError(describeTransportError(error, headersSeen));
+        const isProxy = /^PROXY_/.test(/** @type {any} */ (error).code);
+        const first = isProxy ? error : (wire.error ?? error);
+        throw asTargetError(describeTransportError(first, headersSeen, wire.inHandshake, proxy));
       } finally {
         clearTimeout(timer);
       }
@@ -143,3 +185,12 @@ const MESSAGES_OF_400 = [
 /** @param {number} status @param {Buffer} body @returns {string | undefined} code of the failure that a 400 reports */
 const codeOf400 = (status, body) =>
   MESSAGES_OF_400.find(([pattern]) => status === 400 && pattern.test(body.toString('latin1', 0, 2048)))?.[1];
+
+/**
+ * A proxy's own response to a request in absolute form: it asks for a password, or has a page for people, which neither
+ * Vault nor an OCSP responder sends.
+ * @param {number} status @param {Response['headers']} headers
+ */
+const isProxyPage = (status, headers) =>
+  status === 407 ||
+  ([403, 500, 502, 503, 504].includes(status) && /^text\/html/i.test(String(headers['content-type'])));

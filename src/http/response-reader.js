@@ -7,13 +7,13 @@
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** The limit of Node's own parser. */
-const MAX_HEAD_BYTES = 16 * 1024;
+export const MAX_HEAD_BYTES = 16 * 1024;
 
 /** A server could send interim responses endlessly. */
 const MAX_INTERIM = 1000;
 
 /** Size of a connection's own buffer; for a longer response it borrows a large one until the next response. */
-const OWN_BUFFER_BYTES = 16 * 1024;
+export const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const PROTOCOL = Buffer.from('HTTP/1.');

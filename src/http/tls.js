@@ -3,17 +3,21 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { createSecureContext } from 'node:tls';
+import { checkServerIdentity, createSecureContext } from 'node:tls';
 import { quote, usageError } from '../common/errors.js';
 import { readBytes, readError } from '../common/read-file.js';
+
+/** @import { Network } from './route.js' */
+/** @import { PeerCertificate } from 'node:tls' */
 
 /**
  * @typedef {Partial<Record<'caCert' | 'caPath' | 'clientCert' | 'clientKey' | 'clientCerts' | 'serverName', string | null>> &
  *   {skipVerify?: boolean}} TlsFiles paths; `caPath`: a directory of .pem, .crt and .cer files;
  *   `clientCerts`: one of NAME.pem, .crt or .cer and NAME.key
  * @typedef {{ca?: string[], cert?: string, key?: string, servername?: string, rejectUnauthorized: boolean,
- *   clients?: {cert?: string, key?: string}[]}} Tls
- *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it
+ *   clients?: {cert?: string, key?: string}[], network?: Network}} Tls
+ *   structured-cloneable; `ca` replaces the default roots; `key` is a private key: never print it; `network`: the way to
+ *   the server, with or without TLS
  */
 
 /** @param {TlsFiles} [files] @returns {Tls} */
@@ -32,7 +36,10 @@ export function loadTls({
   const ca = caPath ? [...own, ...readFolder(caPath)] : own;
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
-  if (clientCerts) tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair));
+  if (clientCerts) {
+    const budget = createBudget();
+    tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair, budget));
+  }
   if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
   return tls;
 }
@@ -41,23 +48,40 @@ export function loadTls({
 export const tlsInRotation = ({ clients = [{}], ...tls }) => clients.map((client) => ({ ...tls, ...client }));
 
 /** For a server that the user did not name. @param {Tls} tls @returns {Tls} no client certificate, always verified */
-export const foreignTls = ({ ca }) => ({ rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) });
+export const foreignTls = ({ ca, network }) => ({
+  rejectUnauthorized: true,
+  ...(ca && { ca }),
+  ...(network && { network }),
+});
 
-/** @param {Tls | undefined} tls @returns {Tls & {ALPNProtocols: string[]}} options of tls.connect; HTTP/1.1 only */
-export function connectOptions(tls) {
-  return { rejectUnauthorized: true, ...tls, ALPNProtocols: ['http/1.1'] };
+/**
+ * @param {Tls | undefined} tls @param {string} host of the server, which Node would take from the connected address
+ * @param {string[]} [alpn] HTTP versions @returns options of tls.connect
+ */
+export function connectOptions(
+  { network, clients, ...tls } = { rejectUnauthorized: true },
+  host,
+  alpn = ['http/1.1'],
+) {
+  // SNI carries names without a final dot, never addresses: RFC 6066, 3.
+  const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
+  const name = tls.servername || host;
+  const check = (/** @type {string} */ _, /** @type {PeerCertificate} */ peer) =>
+    checkServerIdentity(name, peer);
+  return { servername, ...tls, ALPNProtocols: alpn, checkServerIdentity: check };
 }
 
-/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey */
-function readClientPair(clientCert, clientKey) {
+/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey @param {Budget} [budget] */
+function readClientPair(clientCert, clientKey, budget) {
   if (!clientCert || !clientKey) {
     const remedy = 'Set both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
     if (clientCert)
       throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
     throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
   }
-  const chain = readCertificates(clientCert, 'client certificate (--client-cert, VAULT_CLIENT_CERT)');
-  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)');
+  const certificate = 'client certificate (--client-cert, VAULT_CLIENT_CERT)';
+  const chain = readCertificates(clientCert, certificate, { budget });
+  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)', { budget });
   const cert = chain.join('\n');
   try {
     createPrivateKey(key);
@@ -80,19 +104,25 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TR
 /** Of a file, and of all files of a directory, which may be links to one file: reading them blocks the process. */
 const [MAX_CERTIFICATES, MAX_MIB] = [1000, 4];
 const createBudget = () => ({ certificates: MAX_CERTIFICATES, characters: MAX_MIB * 2 ** 20 });
+/** @typedef {ReturnType<typeof createBudget>} Budget */
+/** @typedef {{mayBePipe?: boolean, budget?: Budget}} ReadOptions */
 
-/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] @returns {string[]} in PEM */
-function readCertificates(path, subject, mayBePipe, budget = createBudget()) {
-  const text = readText(path, subject, mayBePipe);
+/** @param {Budget} budget @param {Partial<Budget>} used @param {string} file */
+function spend(budget, { certificates = 0, characters = 0 }, file) {
+  budget.certificates -= certificates;
+  budget.characters -= characters;
+  if (budget.certificates >= 0 && budget.characters >= 0) return;
+  const message = `The ${file} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
+  const remedy =
+    'Use only the certificates that the target needs; the limit applies to all files of a directory.';
+  throw usageError('too_many_certificates', message, remedy);
+}
+
+/** @param {string} path @param {string} subject @param {ReadOptions} [options] @returns {string[]} in PEM */
+function readCertificates(path, subject, { mayBePipe, budget = createBudget() } = {}) {
+  const text = readText(path, subject, { mayBePipe, budget });
   const certificates = text.match(CERTIFICATE) ?? [];
-  budget.certificates -= certificates.length;
-  budget.characters -= text.length;
-  if (budget.certificates < 0 || budget.characters < 0) {
-    const message = `The ${subject} ${path} exceeds the limit of ${MAX_CERTIFICATES} certificates and ${MAX_MIB} MiB.`;
-    const remedy =
-      'Use only the certificates that the target needs; the limit applies to all files of a directory.';
-    throw usageError('too_many_certificates', message, remedy);
-  }
+  spend(budget, { certificates: certificates.length }, `${subject} ${path}`);
   try {
     for (const pem of certificates) new X509Certificate(pem);
     if (certificates.length > 0) return certificates;
@@ -127,7 +157,7 @@ function listCertificates(path, subject) {
 function readFolder(path) {
   const budget = createBudget();
   const files = listCertificates(path, CA_DIRECTORY);
-  return files.flatMap((file) => readCertificates(file, 'CA file', false, budget));
+  return files.flatMap((file) => readCertificates(file, 'CA file', { mayBePipe: false, budget }));
 }
 
 /** @param {string} path @returns {[certificate: string, key: string][]} paths */
@@ -146,13 +176,16 @@ export function listFiles({ caCert, caPath, clientCert, clientKey, clientCerts }
   ];
 }
 
-/** @param {string} path @param {string} subject @param {boolean} [mayBePipe] */
-const readText = (path, subject, mayBePipe) =>
-  readBytes(path, `The ${subject} ${path}`, { maxMiB: MAX_MIB, mayBePipe }).toString();
+/** @param {string} path @param {string} subject @param {ReadOptions} [options] */
+function readText(path, subject, { mayBePipe, budget = createBudget() } = {}) {
+  const text = readBytes(path, `The ${subject} ${path}`, { maxMiB: MAX_MIB, mayBePipe }).toString();
+  spend(budget, { characters: text.length }, `${subject} ${path}`);
+  return text;
+}
 
 /** SNI allows only DNS names (RFC 6066, 3). @param {string} name */
 function checkServerName(name) {
-  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name;
+  if (isIP(name) === 0 && /^[A-Za-z0-9._-]{1,253}$/.test(name)) return name.replace(/\.$/, '');
   const message = `The TLS server name ${quote(name)} is not a host name.`;
   const remedy = 'Set --tls-server-name (VAULT_TLS_SERVER_NAME) to a DNS name from the certificate.';
   throw usageError('bad_tls_server_name', message, remedy);

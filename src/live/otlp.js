@@ -8,6 +8,7 @@ import { parseJson } from '../common/json.js';
 import { sanitizeData } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { createRequester } from '../http/request.js';
+import { DIRECT, readProxies } from '../http/route.js';
 import { counted } from '../report/describe/words.js';
 import { numberOf } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
@@ -34,6 +35,8 @@ const RETRYABLE = new Set([429, 502, 503, 504]);
 const CHECK_HEADERS = 'Check OTEL_EXPORTER_OTLP_HEADERS.';
 const CHECK_PATH = 'Check the path in --otlp; it is usually /v1/metrics.';
 
+const SET_CA = 'Set NODE_EXTRA_CA_CERTS to the file of its root CA.';
+
 /** By HTTP status or error code. @type {Record<string, string>} */
 const REMEDIES = {
   401: CHECK_HEADERS,
@@ -42,7 +45,9 @@ const REMEDIES = {
   405: CHECK_PATH,
   415: 'The receiver must accept OTLP as JSON.',
   bad_http: 'The receiver may speak gRPC on this port (4317); --otlp needs its HTTP port (4318).',
-  certificate_not_trusted: 'Set NODE_EXTRA_CA_CERTS to the file of its CA.',
+  certificate_not_trusted: SET_CA,
+  certificate_issuer_unknown: SET_CA,
+  certificate_self_signed: SET_CA,
   connection_refused: 'Start the receiver, or correct --otlp.',
   host_not_found: 'Correct the host name in --otlp.',
   wrong_scheme_https_to_http_port: 'Use http:// in --otlp.',
@@ -62,7 +67,8 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
-  const client = requester ?? createRequester({ origin, ...limits, urlOption: '--otlp' });
+  const tls = { rejectUnauthorized: true, network: { ...DIRECT, ...readProxies(process.env) } };
+  const client = requester ?? createRequester({ origin, tls, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */

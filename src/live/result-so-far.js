@@ -118,7 +118,7 @@ function leftOf(cells, { planned, plannedCells, mix }) {
  * @param {number | null} run.settledMs see createSettledUntil @returns {WindowFacts & {allOnTime: boolean}}
  */
 function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
-  const { model, arrivals, warmupMs } = load;
+  const { model, arrivals, warmupMs, timeoutMs } = load;
   const settled = total(operations.map(countSentOrDropped));
   const expected = Math.max(planned ?? settled, settled);
   const endedMs = Math.max(0, atMs - warmupMs, ...operations.map(({ lastSuccessMs }) => lastSuccessMs));
@@ -131,6 +131,7 @@ function factsSoFar({ load, planned, zero, operations, atMs, settledMs }) {
       model,
       arrivals,
       warmupMs,
+      timeoutMs,
       interrupted: false,
       offeredPerSecond: null,
       concurrency: null,

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { targetError, usageError } from '../common/errors.js';
 import { isTime } from '../common/json.js';
+import { isSocket, readUrl } from '../common/options.js';
 import { shuffled } from '../common/random.js';
 import { readChunks } from '../common/read-file.js';
 import { interruptedError, rejectOnStop } from '../common/stop.js';
@@ -251,10 +252,13 @@ function findResponder({ plan, mayReach }, example) {
   const { options, target } = plan;
   const { ocspUrl, fromAia } = options;
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
-  if (!fromAia) return { url: `${target.url}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
+  const separator = isSocket(target.url) ? ':' : '';
+  if (!fromAia)
+    return { url: `${target.url}${separator}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
   const [url] = example === null ? [] : ocspUrls(example);
   if (url !== undefined) {
-    const { origin } = parseTargetUrl(url, 'The OCSP responder in the certificate');
+    // Never a Unix socket.
+    const { origin } = new URL(readUrl(url, 'The OCSP responder in the certificate'));
     const isForeign = origin !== parseTargetUrl(target.url).origin;
     if (!isForeign || mayReach(origin)) return { url: withoutSlashes(url), isVault: false, isForeign };
     const message = `The certificate names the OCSP responder ${origin}, an address that the scenario may not use.`;

@@ -7,8 +7,13 @@ import { parseJson } from '../common/json.js';
 const REFUSALS = [
   ['redirected', [], 'HTTP 3xx: a redirect, which is not followed under load'],
   ['bad_request', [400], 'HTTP 400: the server rejected the request'],
-  ['permission_denied', [403], 'HTTP 403: the token lacks permission, or is no longer valid'],
+  [
+    'permission_denied',
+    [403],
+    'HTTP 403: the token lacks permission or is no longer valid, or a proxy refused',
+  ],
   ['not_found', [404], 'HTTP 404: no such mount, role or path'],
+  ['proxy_auth_required', [407], 'HTTP 407: the proxy requires a user name and password'],
   ['rate_limited', [429], 'HTTP 429: a rate limit quota refused the request'],
   ['standby', [472, 473], 'HTTP 472 or 473: a standby node refused'],
   ['server_error', [500], 'HTTP 500: an internal server error'],

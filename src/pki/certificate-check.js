@@ -239,10 +239,13 @@ function isRsaKeyOf(der, bits) {
   fields.finish();
   if (parts[0].length < 257) throw new DerError('Shorter than 2048 bits, which Vault does not create');
   const isPublic = bits.equals(sequence(integer(parts[0]), integer(parts[1])));
-  const [n, e, d, p, q, dP, dQ, qInv] = parts.map((part) => BigInt(`0x${part.toString('hex')}`));
+  // A negative one ends in no comparison below.
+  const [n, e, d, p, q, dP, dQ, qInv] = parts.map((part) =>
+    BigInt.asIntN(8 * part.length, BigInt(`0x${part.toString('hex')}`)),
+  );
   /** @type {(part: bigint, order: bigint) => boolean} */
   const isInverse = (part, order) => d % order === part && (e * part) % order === 1n;
-  if (!isPublic || p <= 1n || q <= 1n || p * q !== n) return false;
+  if (!isPublic || p <= 1n || q <= 1n || p * q !== n || d >= n) return false;
   return isInverse(dP, p - 1n) && isInverse(dQ, q - 1n) && qInv < p && (q * qInv) % p === 1n;
 }
 

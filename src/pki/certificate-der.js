@@ -178,12 +178,31 @@ function readReason(reader) {
 
 const readNames = listOf(readGeneralName);
 const readPointName = optional([0xa0, readNames], [0xa1, listOf(within(readAttribute))]);
-const readPoints = listOf(
-  within(optional([0xa0, within(assertSome, readPointName)], [0x81, readBits], [0xa2, readNames])),
-);
+const readPointStart = optional([0xa0, within(assertSome, readPointName)], [0x81, readBits]);
+const readPointIssuer = optional([0xa2, readNames]);
+/** Section 4.2.1.13: reasons alone are no distribution point. @type {Read} */
+const readPoint = (reader) =>
+  reader.inside(TAG.sequence, (point) => {
+    const isNamed = point.tag === 0xa0;
+    readPointStart(point);
+    if (!isNamed && point.tag !== 0xa2) throw new DerError('Distribution point without a name', point.pos);
+    readPointIssuer(point);
+  });
+const readPoints = listOf(readPoint);
 const readNumbers = optional([0x80, readNumber], [0x81, readNumber]);
 const readSubtrees = listOf(within(readGeneralName, readNumbers));
-const readPolicy = within(readId, optional([TAG.sequence, listOf(within(readId, readValue))]));
+const readQualifiers = optional([TAG.sequence, listOf(within(readId, readValue))]);
+/** Section 4.2.1.4: each policy at most once. @param {DerReader} reader */
+function readPolicies(reader) {
+  const policies = new Set();
+  for (const list = reader.enter(TAG.sequence); policies.size === 0 || !list.atEnd; )
+    list.inside(TAG.sequence, (policy) => {
+      const id = policy.readOid();
+      if (policies.has(id)) throw new DerError('Policy occurs twice', policy.pos);
+      policies.add(id);
+      readQualifiers(policy);
+    });
+}
 
 /** @param {DerReader} fields @returns {number} CAs that may be below it; -1: it is no CA */
 function readBasicConstraints(fields) {
@@ -212,7 +231,7 @@ const UNDERSTOOD = new Map([
   [OID.basicConstraints, within(readBasicConstraints)],
   ['2.5.29.30', within(assertSome, optional([0xa0, readSubtrees], [0xa1, readSubtrees]))], // nameConstraints
   [OID.crlDistributionPoints, readPoints],
-  ['2.5.29.32', listOf(readPolicy)], // certificatePolicies
+  ['2.5.29.32', readPolicies], // certificatePolicies
   ['2.5.29.33', listOf(within(readId, readId))], // policyMappings
   ['2.5.29.36', within(assertSome, readNumbers)], // policyConstraints
   [OID.extKeyUsage, listOf(readId)],

@@ -21,17 +21,26 @@ export function* pemBlocks(text) {
   }
 }
 
-/** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
-export const decodeBody = (body) =>
-  body !== null && /^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/.test(body) ? Buffer.from(body, 'base64') : null;
+/** Lines of base64, as OpenSSL, Node and Go read them; \s* would also accept what they refuse: one line, indented or empty ones. */
+const BODY = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
+/** As Vault sends it: one block. */
+const ONE_BLOCK = new RegExp(
+  `^\\s*-----BEGIN ([A-Z0-9 ]+)-----${BODY.source.slice(1, -1)}-----END \\1-----\\s*$`,
+);
 
-/** As Vault sends it: one block. Matches in linear time, as in decodeBody: nothing follows white space but a sign. */
-const ONE_BLOCK = /^\s*-----BEGIN ([A-Z0-9 ]+)-----([A-Za-z0-9+/\s]*(?:={1,2}\s*)?)-----END \1-----\s*$/;
+/** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
+export const decodeBody = (body) => decodeLines(BODY.exec(body ?? '')?.[1] ?? null);
 
 /** @param {string} text @param {RegExp} label @returns {Buffer | null} DER; null: not base64, or more than one such block */
 export function decodePem(text, label) {
-  const [, found = '', body = ''] = ONE_BLOCK.exec(text) ?? [];
-  return label.test(found) ? Buffer.from(body, 'base64') : null;
+  const [, found = '', lines = null] = ONE_BLOCK.exec(text) ?? [];
+  return label.test(found) ? decodeLines(lines) : null;
+}
+
+/** @param {string | null} lines of base64 */
+function decodeLines(lines) {
+  const signs = lines?.replace(/\s/g, '');
+  return signs !== undefined && signs.length % 4 === 0 ? Buffer.from(signs, 'base64') : null;
 }
 
 /** @param {string} label @param {Uint8Array} der @returns {string} lines of 64 characters, a newline at the end */

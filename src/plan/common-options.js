@@ -1,7 +1,7 @@
 /** Declarations of the options that every operation has; plan.js reads them. */
 import { isIP } from 'node:net';
 import { badValue } from '../common/errors.js';
-import { inGroup, option } from '../common/options.js';
+import { checkConnectTo, inGroup, option } from '../common/options.js';
 import { checkNamespace, withoutSlashes } from '../vault/environment.js';
 
 const DAY_MS = 86_400_000;
@@ -12,6 +12,12 @@ export const commonOptions = {
     url: option('url', 'Address of Vault or OpenBao', {
       alias: ['vault', 'address'],
       defaultText: 'BAO_ADDR, VAULT_ADDR or http://127.0.0.1:8200',
+      socket: true,
+    }),
+    'connect-to': option('text', 'Connect to HOST2:PORT2 in place of HOST1:PORT1, as curl does; repeatable', {
+      placeholder: 'HOST1:PORT1:HOST2:PORT2',
+      repeatable: true,
+      check: checkConnectTo,
     }),
     dev: option('flag', 'Start the embedded PKI server and use it as the target'),
     tls: option('flag', 'With --dev, use TLS'),
@@ -58,6 +64,15 @@ export const commonOptions = {
       choices: ['keep', 'new'],
       default: 'keep',
     }),
+    http: option('choice', 'HTTP version of the load; 2 needs https:// and shares connections', {
+      choices: ['1.1', '2'],
+      default: '1.1',
+    }),
+    streams: option('integer', 'Requests in flight per connection of --http 2', {
+      min: 1,
+      max: 10_000,
+      defaultText: '100',
+    }),
     'requests-per-connection': option('integer', 'Open a new connection after this many requests', {
       min: 1,
       max: 1e9,
@@ -70,6 +85,10 @@ export const commonOptions = {
       placeholder: 'ADDRESS',
       repeatable: true,
       check: checkAddress,
+    }),
+    'resolve-every': option('duration', 'Look the host name up this often; rotate through its addresses', {
+      min: 1000,
+      max: DAY_MS,
     }),
     duration: option('duration', 'How long to measure: 30s, 5m, 1h; a bare number is seconds', {
       min: 1,

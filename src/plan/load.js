@@ -11,9 +11,13 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  * @property {'open' | 'closed'} model
  * @property {number | null} ratePerSecond null in a closed loop
  * @property {number} concurrency maximum in flight, over all threads
+ * @property {number | null} streamsPerConnection maximum in flight on a connection; null: one, by HTTP/1.1
  * @property {number | null} requestsPerConnection then it closes, and the next request opens another; null: no limit
  * @property {boolean} resumesTls a new connection resumes the TLS session of the one that it replaces
  * @property {readonly string[]} localAddresses of the connections, in turn; empty: the system chooses
+ * @property {number | null} resolveEveryMs looks the host name up again, and rotates through its addresses; null: one lookup
+ *   for each connection
+ * @property {string | null} [proxy] host and port of the proxy that the load went through; null: none, or not prepared yet
  * @property {number | null} durationMs measured phase, after the warm-up; null: until `requests` are done
  * @property {number | null} requests maximum number of measured requests
  * @property {'constant' | 'poisson'} arrivals
@@ -33,6 +37,9 @@ import { parseShard, parseStartAt, partName, shareOf } from './shard-part.js';
  */
 /** @typedef {{name: string, lines: readonly Readonly<Line>[]}} StagePlan `name` is unique; `lines` follow each other */
 /** @typedef {{durationMs: number, from: number, to: number}} Line requests per second, or in flight in a closed loop */
+
+/** Servers should allow as many (RFC 9113, 6.5.2). */
+const DEFAULT_STREAMS = 100;
 
 /** Separates the seeds of a plan's runs from its other random numbers. */
 const RUN_STREAM = 300;
@@ -56,9 +63,12 @@ export function planLoad(common, environment) {
     model: rate === null ? 'closed' : 'open',
     ratePerSecond: rate,
     concurrency,
+    streamsPerConnection: common.http === '2' ? (common.streams ?? DEFAULT_STREAMS) : null,
     requestsPerConnection: common.connections === 'new' ? 1 : common.requestsPerConnection,
     resumesTls: common.tlsResumption === 'on',
     localAddresses: common.localAddress,
+    resolveEveryMs: common.resolveEvery,
+    proxy: null,
     durationMs: common.duration ?? (requests === null ? 30_000 : null),
     ...{ requests, arrivals },
     seed: common.seed ?? Math.floor(Math.random() * 0x1_0000_0000),
@@ -79,6 +89,11 @@ function checkLoad({ arrivals, concurrency, threads, rate, ...common }) {
     common.rampUp > 0 && '--ramp-up',
     common.pacing !== 'auto' && `--pacing ${common.pacing}`,
   ].find((flag) => flag !== false);
+  rejectIf(
+    common.streams !== null && common.http !== '2',
+    `--streams ${common.streams} is given, but HTTP/1.1 has one request in flight per connection.`,
+    'Add --http 2, or leave --streams out.',
+  );
   const isRepeated = common.timeout !== null && common.timeoutMs !== null;
   rejectIf(
     common.connections === 'new' && common.requestsPerConnection !== null,

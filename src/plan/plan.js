@@ -12,8 +12,13 @@ import { checkArrivals } from './schedule.js';
 /** @import { LoadPlan } from './load.js' */
 /** @import { Requirement } from './requirements.js' */
 
-const NO_ENVIRONMENT = Object.freeze({ address: null, namespace: null, tls: null });
-const ADDRESS = 'The address in BAO_ADDR or VAULT_ADDR';
+const NO_ENVIRONMENT = Object.freeze({
+  address: null,
+  addressSource: null,
+  proxySource: null,
+  namespace: null,
+  tls: null,
+});
 
 /** The default of Vault's own command line. */
 export const DEFAULT_URL = 'http://127.0.0.1:8200';
@@ -76,7 +81,7 @@ export function planTarget(common, input, environment) {
     'For another server, use https:// in --url.',
   );
   // The environment's address and TLS settings do not apply to the embedded server.
-  const { address, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
+  const { address, addressSource, proxySource, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
   const isVerifyGiven = (input.tlsSkipVerify ?? input['tls-skip-verify']) !== undefined;
   return {
     url:
@@ -85,9 +90,11 @@ export function planTarget(common, input, environment) {
         ? DEV_TLS_URL
         : address === null
           ? DEFAULT_URL
-          : readOne(commonOptions.url, ADDRESS, address)),
+          : readOne(commonOptions.url, `The address in ${addressSource}`, address)),
     mount: withoutSlashes(common.mount),
     namespace: common.dev ? null : (common.namespace ?? namespace),
+    connectTo: common.connectTo,
+    proxySource,
     tls: {
       caCert: common.caCert ?? tls?.caCert ?? null,
       caPath: common.caPath ?? tls?.caPath ?? null,

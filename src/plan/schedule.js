@@ -4,6 +4,7 @@
  */
 import { rejectIf } from '../common/errors.js';
 import { uniform } from '../common/random.js';
+import { shareOf } from './shard-part.js';
 /** @import { Line, LoadPlan } from './load.js' */
 
 /**
@@ -89,6 +90,22 @@ export function offeredBetween(load, startMs, endMs) {
   const { expected } = createProfile(linesOf(load, ratePerSecond));
   const arrivals = expected(warmupMs + endMs) - expected(warmupMs + startMs);
   return (arrivals / (endMs - startMs) / (shard?.of ?? 1)) * 1000;
+}
+
+/**
+ * How many requests a closed loop, or its part, may have in flight.
+ * @param {LoadPlan} load @param {number} startMs from the start of the measured phase @param {number} endMs
+ * @returns {number | null} the mean, rounded up; null: an open loop
+ */
+export function inFlightBetween(load, startMs, endMs) {
+  const { model, stages, concurrency, warmupMs, shard } = load;
+  if (model === 'open') return null;
+  if (stages === null || endMs <= startMs) return shareOf(concurrency, shard);
+  // Here the profile's rate is a number of requests in flight.
+  const { expected } = createProfile(linesOf(load, concurrency));
+  const seconds = (endMs - startMs) / 1000;
+  const mean = (expected(warmupMs + endMs) - expected(warmupMs + startMs)) / seconds;
+  return shareOf(Math.ceil(mean - TOLERANCE_MS), shard);
 }
 
 /**

@@ -53,7 +53,10 @@ export function buildBlock(...measured) {
       ...(handshakes > 0 && windowMs > 0 ? { handshakesPerSecond: (handshakes / windowMs) * 1000 } : {}),
     },
     latencyMs: {
-      ...latenciesOf((series) => ({ ...buildLatency(all[series].reported), ...barsOf(all[series]) })),
+      ...latenciesOf((series) => ({
+        ...buildLatency(all[series].reported),
+        ...barsOf(all[series], facts.timeoutMs),
+      })),
       ...phases,
     },
     outcomes: {
@@ -78,7 +81,7 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
     toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
-    ...{ model: load.model, arrivals: load.arrivals, timeoutMs: load.timeoutMs, measurementValid },
+    ...{ model: load.model, arrivals: load.arrivals, timeoutMs: facts.timeoutMs, measurementValid },
   };
 }
 

@@ -7,7 +7,7 @@ import { foldStages, mergeTallies, plannedOf, withPlanned } from '../engine/reco
 import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
-import { offeredBetween } from '../plan/schedule.js';
+import { inFlightBetween, offeredBetween } from '../plan/schedule.js';
 import { shardOfThread } from '../plan/shard-part.js';
 import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
 import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
@@ -184,16 +184,17 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
     .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
   const { allOnTime, ...rest } = run;
   const isOpen = run.windowMs < endMs;
+  const actualEndMs = Math.min(endMs, run.windowMs);
   const facts = {
     ...rest,
     ...plannedOf(own, rest),
     // Stages that ended earlier were not interrupted.
     interrupted: run.interrupted && isOpen,
     startMs,
-    windowMs: Math.max(0, Math.min(endMs, run.windowMs) - startMs),
+    windowMs: Math.max(0, actualEndMs - startMs),
     // Without a rate of the whole, part of the plan is missing.
-    offeredPerSecond:
-      run.offeredPerSecond === null ? null : offeredBetween(load, startMs, Math.min(endMs, run.windowMs)),
+    offeredPerSecond: run.offeredPerSecond === null ? null : offeredBetween(load, startMs, actualEndMs),
+    concurrency: inFlightBetween(load, startMs, actualEndMs),
     endedMs: Math.max(0, run.endedMs - startMs),
     ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
   };

@@ -12,13 +12,13 @@ import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 /** @import { OutcomeTally } from '../engine/recording/tally.js' */
 /** @import { Times, ValueBar } from '../verdict/bars.js' */
 /** @import { Bar, LatencyBlock } from './schema.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../common/histogram.js' */
 
 /** response = done - intended, service = done - sent, sendLag = sent - intended. */
 export const SERIES = /** @type {const} */ (['response', 'service', 'sendLag']);
 
 /** @typedef {'min' | 'mean' | 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max'} Figure */
-/** @typedef {{share?: number, read: (histogram: Histogram) => number, bar: (times: Times) => ValueBar}} Reader of non-empty histograms; ms */
+/** @typedef {{share?: number, read: (histogram: Distribution) => number, bar: (times: Times, longestMs?: number) => ValueBar}} Reader of non-empty histograms; ms */
 
 /** In the order of all reports. @type {Readonly<Record<Figure, Reader>>} */
 const READERS = {
@@ -48,7 +48,7 @@ export function labelOf(figure) {
 
 /** @param {number} share @returns {Reader} */
 function percentile(share) {
-  const read = (/** @type {Histogram} */ histogram) => valueAtShare(histogram, share);
+  const read = (/** @type {Distribution} */ histogram) => valueAtShare(histogram, share);
   return { share, read, bar: (times) => percentileBar(times, share) };
 }
 
@@ -57,7 +57,7 @@ function ofEach(of) {
   return /** @type {any} */ (Object.fromEntries(FIGURES.map((figure) => [figure, of(READERS[figure])])));
 }
 
-/** @param {Histogram} histogram @returns {Record<Figure, number | null>} ms; null if empty */
+/** @param {Distribution} histogram @returns {Record<Figure, number | null>} ms; null if empty */
 export function figuresOf(histogram) {
   return ofEach(({ read }) => (histogram.totalCount === 0 ? null : read(histogram)));
 }
@@ -74,17 +74,17 @@ export function addMissingFigures(value) {
   for (const figure of missing) block[figure] = figures?.[figure] ?? null;
 }
 
-/** @param {Histogram} histogram @returns {LatencyBlock} ms */
+/** @param {Distribution} histogram @returns {LatencyBlock} ms */
 export function buildLatency(histogram) {
   const count = histogram.totalCount;
   return { count, ...figuresOf(histogram), histogram: count === 0 ? null : encodeHistogram(histogram) };
 }
 
-/** @param {Times} times @returns {{bars?: Record<Figure, Bar>}} none if nothing was recorded */
-export function barsOf(times) {
+/** @param {Times} times @param {number} [longestMs] see meanBar @returns {{bars?: Record<Figure, Bar>}} none if nothing was recorded */
+export function barsOf(times, longestMs) {
   if (times.reported.totalCount === 0) return {};
   const bars = ofEach(({ bar }) => {
-    const { low, high, tool } = bar(times);
+    const { low, high, tool } = bar(times, longestMs);
     return { low, high: Number.isFinite(high) ? high : null, tool };
   });
   return { bars };

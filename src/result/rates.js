@@ -1,9 +1,9 @@
 /** The rate of a run, a stage or an operation: the time it covers, its error bar, and whether the target kept up. */
-import { meanOf } from '../common/histogram.js';
+import { averageOf, meanOf } from '../common/histogram.js';
 import { maxOf, sumArrays, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
 import { rateBar } from '../verdict/bars.js';
-import { lineThrough } from '../verdict/statistics.js';
+import { lineThrough, poissonBounds } from '../verdict/statistics.js';
 import { timesOf } from './latency.js';
 
 /** @import { CellTally } from '../engine/recording/tally.js' */
@@ -15,7 +15,7 @@ import { timesOf } from './latency.js';
  * @property {Record<string, string>} meanings by outcome: a sentence
  * @property {number} [toolErrors] upper bound of the errors that the tool or its machine caused
  * @property {ReturnType<typeof limitsOf>} [limits] of all operations, which share the connections
- * @property {number | null} [concurrency] of a closed loop; null: it varies
+ * @property {number | null} [concurrency] requests that a closed loop may have in flight; null: unknown
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
  * @property {number} [carriedOver] successes of the previous stage that came after its end
@@ -114,7 +114,7 @@ const MAX_AFTER = 1 / 3;
  * null: the responses are too few or too uneven to show it. `delayMs`: the first; 0 if it does not matter.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {Pace}
  */
-export function paceOf(operations, { model, windowMs, carriedOver = 0, interrupted }) {
+export function paceOf(operations, { model, startMs = 0, windowMs, carriedOver = 0, interrupted }) {
   const lastSuccessMs = maxOf(
     operations.map((one) => one.lastSuccessMs),
     windowMs,
@@ -126,16 +126,36 @@ export function paceOf(operations, { model, windowMs, carriedOver = 0, interrupt
     const isPassedOn = carriedOver > 0 && after <= carriedOver + 2 && !interrupted;
     return { ...late, windowMs: isPassedOn ? windowMs : lastSuccessMs };
   }
-  const hasBacklog = sumOf(operations, 'neverSentDue') > 0;
-  if (!hasBacklog && lastSuccessMs === windowMs) return onTime;
-  if (hasBacklog || interrupted) return late;
+  if (sumOf(operations, 'neverSentDue') > 0) return late;
+  if (lastSuccessMs === windowMs) return onTime;
   const succeeded = total(successesPerSecond(operations));
-  if (after <= Math.min(STRAGGLERS, succeeded / 100)) return onTime;
+  if (!interrupted && after <= Math.min(STRAGGLERS, succeeded / 100)) return onTime;
   const { isShown, isExcluded, delayMs, most } = growthOf(operations);
-  if (isShown) return { ...late, delayMs };
+  if (isShown && !isSettling(operations, { startMs, windowMs, after })) return { ...late, delayMs };
   // The first requests fill a queue that is served after the end: if a target refuses others, that is not its rate.
-  const isKept = isExcluded && after <= Math.min(most, MAX_AFTER * succeeded) && !hasFailures(operations);
-  return isKept ? onTime : { ...late, kept: null };
+  const isExplained = after <= Math.min(most, MAX_AFTER * succeeded) && !hasFailures(operations);
+  return isExcluded && isExplained && !interrupted ? onTime : { ...late, kept: null };
+}
+
+/**
+ * At first the delay grows even if the target keeps up, until the first slow responses come. But then response times
+ * do not depend on when a request is due, so the number in flight follows from them. With a backlog, later requests take
+ * longer: more are in flight at the end, or fewer at half time.
+ * @param {CellTally[]} operations @param {{startMs: number, windowMs: number, after: number}} span `after`: successes after it
+ */
+function isSettling(operations, { startMs, windowMs, after }) {
+  const outcomes = operations.flatMap((one) => Object.values(one.outcomes));
+  const times = timesOf(outcomes.filter(({ success }) => success)).response.reported;
+  const groupsUntil = (/** @type {'due' | 'done'} */ key, /** @type {number} */ atMs) =>
+    groupsOf(operations, key).filter(({ ms }) => ms <= atMs);
+  const boundsAt = (/** @type {number} */ atMs) => {
+    const inFlight = (/** @type {number} */ dueMs) =>
+      averageOf(times, (us) => Number(dueMs + us / 1000 > atMs));
+    return poissonBounds(total(groupsUntil('due', atMs).map(({ weight, ms }) => weight * inFlight(ms))));
+  };
+  const halfMs = startMs + windowMs / 2;
+  const atHalf = sumOf(groupsUntil('due', halfMs), 'weight') - sumOf(groupsUntil('done', halfMs), 'weight');
+  return after <= boundsAt(startMs + windowMs).high && atHalf >= boundsAt(halfMs).low;
 }
 
 /** @param {CellTally[]} operations */
@@ -177,12 +197,9 @@ function possibleRates(
  *   flight without a backlog
  */
 export function growthOf(operations) {
-  const [due, done] = /** @type {const} */ (['due', 'done']).map((key) => {
-    const parts = operations.map(({ successTimes }) => successTimes[key]);
-    const sumMs = sumArrays(parts.map((part) => part.sumMs));
-    const counts = sumArrays(parts.map(({ count }) => count));
-    return rankTimes(counts.flatMap((weight, i) => (weight > 0 ? { weight, ms: sumMs[i] / weight } : [])));
-  });
+  const [due, done] = /** @type {const} */ (['due', 'done']).map((key) =>
+    rankTimes(groupsOf(operations, key)),
+  );
   const dueAt = through(due);
   const points = done.map(({ weight, rank, ms }) => ({ weight, x: dueAt(rank), y: ms - dueAt(rank) }));
   const { slope, at } = lineThrough(points);
@@ -194,6 +211,14 @@ export function growthOf(operations) {
     ...{ delayMs, isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },
     most: STRAGGLERS + 2 * inFlight,
   };
+}
+
+/** @param {CellTally[]} operations @param {'due' | 'done'} key @returns {{weight: number, ms: number}[]} successes: numbers and mean times */
+function groupsOf(operations, key) {
+  const parts = operations.map(({ successTimes }) => successTimes[key]);
+  const sumMs = sumArrays(parts.map((part) => part.sumMs));
+  const counts = sumArrays(parts.map(({ count }) => count));
+  return counts.flatMap((weight, i) => (weight > 0 ? { weight, ms: sumMs[i] / weight } : []));
 }
 
 /** @param {{weight: number, ms: number}[]} groups of requests: their number and mean time @returns in order, with the mean rank */

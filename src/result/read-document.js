@@ -1,8 +1,10 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
+import { countBuckets } from '../common/histogram.js';
+import { isTooComplex } from '../common/json.js';
 import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
-import { findUnreadable } from './check/check-latency.js';
+import { findUnreadable, histogramsIn } from './check/check-latency.js';
 import { checkMeasurement, checkVerdicts } from './check/check-verdicts.js';
 import { checkFindings } from './comparison/compare.js';
 import { validateComparison } from './comparison/comparison-schema.js';
@@ -20,8 +22,21 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-/** Nesting of objects and lists; MiB of a file, so that its text fits into a JavaScript string. */
-const [MAX_LEVELS, MAX_MIB] = [100, 400];
+/** MiB of a file, so that its text fits into a JavaScript string. */
+const MAX_MIB = 400;
+
+/** Nesting of objects and lists. */
+const MAX_DEPTH = 100;
+
+/** No list of numbers is denser than `0,0`; an object takes 200 bytes of memory, a number or a key up to 100. */
+const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 2, 4];
+
+/** Characters of keys, and of texts except these, at most: reports repeat them. */
+const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
+const LONG = ['histogram', 'lag', 'readLate', 'own', 'plan', 'command', 'description'];
+
+/** A histogram has about one non-empty bucket for each character, but a made-up one of 120 characters can have 28,672. */
+const [MAX_BUCKETS_PER_CHARACTER, MIN_BUCKETS] = [2, 500_000];
 
 /** Path that means standard input. */
 const STDIN = '-';
@@ -72,14 +87,25 @@ function nameOf(path) {
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
-  return checkDocument(parseJson(new TextDecoder(encoding).decode(bytes), name), name);
+  const text = new TextDecoder(encoding).decode(bytes);
+  const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
+  const limits = { maxDepth: MAX_DEPTH, maxValues, perList: VALUES_PER_LIST };
+  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has too many values for its size.`;
+  if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
+    throw fileError('bad_document', complex);
+  return checkDocument(parseJson(text, name), name, text.length);
 }
 
-/** @param {unknown} value untrusted JSON @param {string} name for errors @returns {Document} the value itself */
-export function checkDocument(value, name) {
-  const unsafe = `${name} is nested more than ${MAX_LEVELS} levels deep, or has a key __proto__.`;
-  if (isUnsafe(value, MAX_LEVELS)) throw fileError('bad_document', unsafe);
+/**
+ * @param {unknown} value JSON @param {string} name for errors @param {number} [characters] of its text; by default, it comes from
+ *   a part that knows the secret, and may take its time
+ * @returns {Document} the value itself
+ */
+export function checkDocument(value, name, characters = Number.POSITIVE_INFINITY) {
+  const fault = faultIn(value);
+  if (fault !== undefined) throw fileError('bad_document', `${name} has ${fault}.`);
   refuseNewer(value, name);
+  refuseCostly(value, MIN_BUCKETS + MAX_BUCKETS_PER_CHARACTER * characters, name);
   try {
     addMissingFigures(value);
   } catch (error) {
@@ -110,11 +136,26 @@ const READERS = {
   },
 };
 
-/** Bounds later recursion; zod does not check a key `__proto__`. @param {unknown} value @param {number} levels @returns {boolean} */
-function isUnsafe(value, levels) {
-  if (typeof value !== 'object' || value === null) return false;
-  const isOwn = levels === 0 || Object.hasOwn(value, '__proto__');
-  return isOwn || Object.values(value).some((inner) => isUnsafe(inner, levels - 1));
+/** zod checks none of these. @param {unknown} value @param {boolean} [mayBeLong] @returns {string | undefined} */
+function faultIn(value, mayBeLong = false) {
+  if (typeof value === 'string' && value.length > MAX_TEXT && !mayBeLong)
+    return `a text of more than ${MAX_TEXT} characters`;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__') return 'a key __proto__';
+    if (key.length > MAX_KEY) return `a key of more than ${MAX_KEY} characters`;
+    const fault = faultIn(inner, mayBeLong || LONG.includes(key));
+    if (fault !== undefined) return fault;
+  }
+}
+
+/** Each bucket takes time wherever its histogram is read. @param {unknown} value @param {number} maxBuckets @param {string} name */
+function refuseCostly(value, maxBuckets, name) {
+  let left = maxBuckets;
+  for (const [place, text] of histogramsIn(value)) {
+    left -= countBuckets(text);
+    if (left < 0) throw fileError('bad_document', `${name} has too many histogram buckets: see ${place}.`);
+  }
 }
 
 /** @param {string} text @param {string} name @returns {unknown} */

@@ -154,7 +154,7 @@ const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
   /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
   bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
-  /** TLS handshakes of complete exchanges. */
+  /** TLS handshakes of requests with a complete response. */
   handshakesPerSecond: amount.optional(),
 });
 
@@ -197,7 +197,12 @@ const Load = z.object({
   model: z.enum(['open', 'closed']),
   ratePerSecond: amount.nullable(),
   ...each(['concurrency', 'threads'], count),
+  /** Of HTTP/2; null: HTTP/1.1. */
+  streamsPerConnection: count.nullable().optional(),
   requestsPerConnection: count.nullable().optional(),
+  /** Host and port of the proxy on the way; null: none. */
+  proxy: z.string().nullable().optional(),
+  resolveEveryMs: amount.nullable().optional(),
   arrivals: z.enum(['constant', 'poisson']),
   seed: number,
   timeoutMs: amount,

@@ -14,7 +14,6 @@ import { redact } from './redact.js';
 export async function checkHealth(client, { namespace = null, acceptsStandby = false } = {}) {
   const { origin } = client;
   const { status, json } = await client.health();
-  if (status >= 300 && status < 400) throw notVault(origin, 'redirects /v1/sys/health');
   if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
     const body = json === null ? 'no JSON' : 'unexpected JSON';
     throw notVault(origin, `responds with HTTP ${status} and ${body} to /v1/sys/health`);

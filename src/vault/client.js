@@ -6,6 +6,7 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
+import { readNetwork } from './network.js';
 import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
@@ -74,12 +75,13 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
       const keys = response?.data?.keys;
       return Array.isArray(keys) ? listOf(keys) : [];
     },
-    /** `sys/health`, whatever its status. Sent without token and namespace: it needs neither. */
+    /** `sys/health`, whatever its status but a redirect. Sent without token and namespace: it needs neither. */
     async health() {
       const path = `${basePath}/v1/sys/health`;
       const { maxBodyBytes } = ORDINARY;
       const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs, maxBodyBytes };
-      const { status, body } = await requester.request(request);
+      const { status, headers, body } = await requester.request(request);
+      if (status >= 300 && status < 400) throw redirected(origin, headers.location);
       return { status, json: parseJson(body) };
     },
     close: () => requester.close(),
@@ -99,9 +101,10 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Pick<TargetPlan, 'url' | 'namespace' | 'tls'>} target @param {string | null} token */
-export function connect({ tls, ...target }, token, limits = limitsOf(readEnvironment().timeoutMs)) {
-  return createVaultClient({ ...target, token, tls: loadTls(tls), ...limits });
+/** @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token */
+export function connect(target, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+  const tls = { ...loadTls(target.tls), network: readNetwork(target) };
+  return createVaultClient({ ...target, token, tls, ...limits });
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */
@@ -201,8 +204,9 @@ export async function readCapabilities(client, paths) {
   return Object.fromEntries(paths.map((path) => [path, listOf(data[path])]));
 }
 
-/** Codes of calls that never reached a server. */
-const UNSENT = /^(interrupted|redirected|connection_refused|host_|certificate_|wrong_scheme|bad_vault_path)/;
+/** Codes of calls that no server accepted. */
+const UNSENT =
+  /^(interrupted|redirected|connection_refused|host_|(client_)?certificate_|tls_(?!error)|wrong_scheme|bad_vault_path)/;
 
 /** The server may have executed the call: the response is missing, not from Vault, or reports a failure. @param {unknown} error */
 export function mayHaveTakenEffect(error) {

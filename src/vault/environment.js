@@ -1,6 +1,6 @@
 /** Address, token and TLS settings, from the variables and the file that Vault's and OpenBao's command lines use. */
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { badValue, usageError } from '../common/errors.js';
 import { readOne } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
@@ -12,7 +12,7 @@ import { redactToken } from '../common/sanitize.js';
 const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
 
 /** @typedef {ReturnType<typeof readEnvironment>} VaultEnvironment `tls`: paths, never contents */
-/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string,
+/** @typedef {Pick<VaultEnvironment, 'namespace'> & {url: string, mount: string, connectTo?: readonly string[], proxySource?: string | null,
  *   tls: VaultEnvironment['tls'] & {clientCerts?: string | null}}} TargetPlan */
 
 /**
@@ -25,13 +25,18 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
       .map((key) => ({ name: key, value: env[key] ?? '' }))
       .find(({ value }) => value);
   const get = (/** @type {string} */ name) => find(name)?.value ?? null;
+  const address = find('AGENT_ADDR') ?? find('ADDR');
   const timeout = find('CLIENT_TIMEOUT');
   const file = { name: '~/.vault-token', value: '' };
-  const token = find('TOKEN') ?? { ...file, value: readTokenFile(join(home, '.vault-token')) };
+  // A HOME that is empty or relative would mean the current directory, which may be someone else's.
+  const fromFile = () => (isAbsolute(home) ? readTokenFile(join(home, '.vault-token')) : '');
+  const token = find('TOKEN') ?? { ...file, value: fromFile() };
   const namespace = get('NAMESPACE');
   if (namespace !== null) checkNamespace(namespace, 'VAULT_NAMESPACE (BAO_NAMESPACE)');
   return {
-    address: get('ADDR'),
+    address: address?.value ?? null,
+    /** Variable. */
+    addressSource: address?.name ?? null,
     /** Secret: never print it. */
     token: token.value === '' ? null : checkToken(token.value, token.name),
     /** Variable or file. */
@@ -45,6 +50,8 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
       serverName: get('TLS_SERVER_NAME'),
       skipVerify: parseBoolean(find('SKIP_VERIFY')),
     },
+    /** Variable, whose value may contain a password; formerly VAULT_HTTP_PROXY. */
+    proxySource: (find('PROXY_ADDR') ?? find('HTTP_PROXY'))?.name ?? null,
     /** null: not set, or 0. */
     timeoutMs: timeout === undefined ? null : readOne(TIMEOUT, timeout.name, timeout.value) || null,
   };

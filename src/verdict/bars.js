@@ -6,22 +6,23 @@
  * upper bound (engine/watch/sender.js); a request that waited for a connection inherits both from the requests
  * before it. So reported times are an upper bound of the target's, and times minus s and r a lower bound.
  */
-import { lowestAtRank, meanAndDeviationOf, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
+import { averageOf, lowestAtRank, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
 import {
+  gammaQuantile,
   lowerRank,
   meanAndVariance,
+  NORMAL_95,
   poissonBounds,
   proportionLowerBound,
-  proportionUpperBound,
   studentT95,
   upperRank,
 } from './statistics.js';
 
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../common/histogram.js' */
 
 /** @typedef {{value: number, low: number, high: number, tool: number}} ValueBar ms; `value` as reported */
-/** @typedef {{reported: Histogram, target: Histogram}} Times one series; `target`: minus the tool's part */
+/** @typedef {{reported: Distribution, target: Distribution}} Times one series; `target`: minus the tool's part */
 /**
  * Requests without a good response count as slower or faster than any limit, whichever is worse for a requirement.
  * @typedef {object} ErrorsInBar
@@ -55,45 +56,53 @@ export function percentileBar({ reported, target }, quantile, errors = NO_ERRORS
 /** @param {number} value as reported; Infinity: an error @param {number} targetMs minus the tool's part */
 const toolPart = (value, targetMs) => (Number.isFinite(value) ? Math.max(0, value - targetMs) : 0);
 
-/** @param {ErrorsInBar} errors @param {Histogram} histogram @param {number} rank @param {typeof valueAtRank} at */
+/** @param {ErrorsInBar} errors @param {Distribution} histogram @param {number} rank @param {typeof valueAtRank} at */
 function valueAmong({ count, as }, histogram, rank, at) {
   if (as === 'fast') return rank <= count ? 0 : at(histogram, rank - count);
   return rank > histogram.totalCount ? Number.POSITIVE_INFINITY : at(histogram, rank);
 }
 
-/** Fewer requests may miss the slow ones that raise the mean, and equal times would give a bar of no width. */
-export const MIN_FOR_MEAN = 30;
-
 /**
- * Bar of the mean over independent requests.
+ * Bar of the mean over independent requests, whatever the distribution of their times from 0 to `longestMs`.
  * @param {Times} times not empty @param {number} [longestMs] how long requests may take that are so rare that none was seen
  * @returns {ValueBar}
  */
 export function meanBar({ reported, target }, longestMs = 0) {
-  const n = reported.totalCount;
-  const { mean, deviation } = meanAndDeviationOf(reported);
-  const targetMean = Math.min(mean, meanOf(target));
-  if (n < MIN_FOR_MEAN)
-    return { value: mean, low: 0, high: Number.POSITIVE_INFINITY, tool: mean - targetMean };
-  const sampling = (studentT95(n - 1) * deviation) / Math.sqrt(n - 1);
-  return {
-    value: mean,
-    low: Math.max(0, targetMean - sampling),
-    high: mean + sampling + proportionUpperBound(0, n) * Math.max(0, longestMs - reported.maxValue / 1000),
-    tool: mean - targetMean,
-  };
+  const value = meanOf(reported);
+  const tool = Math.max(0, value - meanOf(target));
+  const low = meanBound(reported, 0, -NORMAL_95) - tool;
+  const high = meanBound(reported, Math.max(longestMs, reported.maxValue / 1000), NORMAL_95);
+  return { value, low: Math.max(0, low), high, tool };
+}
+
+/**
+ * Bound of a mean by Gaffke (2005): a quantile of the mean with random weights, all equally likely, of the measured
+ * times and one more, the most extreme one possible. The weighted mean is nearly gamma distributed: for times that take
+ * only two values, the bound is Clopper and Pearson's.
+ * @param {Distribution} histogram not empty @param {number} extremeMs @param {number} z
+ */
+function meanBound(histogram, extremeMs, z) {
+  const n = histogram.totalCount;
+  const withExtreme = (/** @type {(ms: number) => number} */ of) =>
+    (n * averageOf(histogram, (us) => of(us / 1000)) + of(extremeMs)) / (n + 1);
+  const center = withExtreme((ms) => ms);
+  const variance = withExtreme((ms) => (ms - center) ** 2);
+  if (variance === 0) return center;
+  const skewness = withExtreme((ms) => (ms - center) ** 3) / variance ** 1.5;
+  const weighted = (2 * skewness * Math.sqrt(n + 2)) / (n + 3);
+  return center + Math.sqrt(variance / (n + 2)) * gammaQuantile(weighted, z);
 }
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */
 export function extremeBar({ reported, target }, which) {
-  const at = (/** @type {Histogram} */ histogram) =>
+  const at = (/** @type {Distribution} */ histogram) =>
     which === 'max' ? histogram.maxValue / 1000 : valueAtRank(histogram, 1);
   const high = at(reported);
   const low = Math.min(high, lowestAtRank(target, which === 'max' ? target.totalCount : 1));
   return { value: high, low, high, tool: toolPart(high, at(target)) };
 }
 
-/** Fewer requests do not prove the offered rate, even if all of them succeeded in time. */
+/** Fewer requests do not prove the offered rate, even if all of them succeeded in time. More do: a rate is about this run, and what would fail is for a requirement on errors. */
 const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;

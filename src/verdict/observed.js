@@ -11,7 +11,7 @@ import { driftsOf } from './trend.js';
 /** @import { MachineEnd } from '../engine/watch/machine.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../common/histogram.js' */
 
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
@@ -19,7 +19,7 @@ import { driftsOf } from './trend.js';
  * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'handshakes' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
-/** @typedef {Omit<Tally, 'cells'>} Lateness summed over the recorders */
+/** @typedef {Omit<Tally<Distribution>, 'cells'>} Lateness summed over the recorders */
 /** @typedef {Counted & Lateness & {machine: ReturnType<typeof machineOf>}} Watched */
 /** @typedef {{text: string, remedy: string, grade: 'invalid' | 'remark'}} StartGap parts started at different times */
 /** @typedef {ReturnType<typeof observe> & {problems?: string[]}} Observed `problems`: of the bookkeeping */
@@ -102,13 +102,16 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, ...parts }) {
   const { planned, neverSent, sent, succeeded } = block.totals;
   const outcomes = operations.flatMap((operation) => Object.values(operation.outcomes));
-  const sumOf = (/** @type {'response' | 'ownResponse'} */ series) =>
-    sumHistograms(outcomes.map(({ latency }) => latency[series]));
+  /** @param {'response' | 'ownResponse'} series @returns {Distribution} */
+  const sumOf = (series) => sumHistograms(outcomes.map(({ latency }) => latency[series]));
   return {
     ...watched,
     ...{
       model: load.model,
-      plannedConnects: load.requestsPerConnection ? 1 / load.requestsPerConnection : 0,
+      // All requests of a new HTTP/2 connection may wait for it.
+      plannedConnects: load.requestsPerConnection
+        ? Math.min(1, (load.streamsPerConnection ?? 1) / load.requestsPerConnection)
+        : 0,
       interrupted: facts.interrupted,
       planned,
       neverSent,
@@ -147,7 +150,7 @@ export function describeObserved(observed) {
   };
 }
 
-/** @param {Histogram} histogram */
+/** @param {Distribution} histogram */
 function spread(histogram) {
   const count = histogram.totalCount;
   return { count, min: count === 0 ? null : valueAtRank(histogram, 1), ...figures(histogram) };
@@ -156,7 +159,9 @@ function spread(histogram) {
 /** @param {string} url @returns {boolean} its host is a name or address of this machine */
 export function isThisMachine(url) {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
-  if (host === 'localhost' || host.endsWith('.localhost') || host === hostname().toLowerCase()) return true;
+  // No host: a Unix socket.
+  if (['', 'localhost'].includes(host) || host.endsWith('.localhost') || host === hostname().toLowerCase())
+    return true;
   if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
   try {
     return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));

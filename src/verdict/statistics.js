@@ -2,7 +2,7 @@
 const CONFIDENCE = 0.95;
 
 /** 95 % quantile of the standard normal distribution. */
-const NORMAL_95 = 1.6448536269514722;
+export const NORMAL_95 = 1.6448536269514722;
 
 /**
  * The rank whose value is an upper confidence bound of the q-quantile for any distribution: the
@@ -64,10 +64,19 @@ export function proportionUpperBound(x, n) {
 /** Clopper-Pearson lower bound of a proportion. @param {number} x events @param {number} n trials */
 export const proportionLowerBound = (x, n) => 1 - proportionUpperBound(n - x, n);
 
-/** Bounds of a Poisson mean: chi-squared quantiles by Wilson and Hilferty. @param {number} count may be a fraction */
+/**
+ * Quantile of a gamma distribution, shifted and scaled to mean 0 and variance 1, by Wilson and Hilferty.
+ * @param {number} skewness of either sign @param {number} z the same quantile of the normal distribution
+ */
+export function gammaQuantile(skewness, z) {
+  if (Math.abs(skewness) < 1e-6) return z;
+  return (2 / skewness) * (Math.max(0, 1 - skewness ** 2 / 36 + (skewness * z) / 6) ** 3 - 1);
+}
+
+/** Bounds of a Poisson mean: quantiles of gamma distributions. @param {number} count may be a fraction */
 export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
-    n <= 0 ? 0 : n * Math.max(0, 1 - 1 / (9 * n) + z / (3 * Math.sqrt(n))) ** 3;
+    n <= 0 ? 0 : n + Math.sqrt(n) * gammaQuantile(2 / Math.sqrt(n), z);
   return { low: at(count, -NORMAL_95), high: at(count + 1, NORMAL_95) };
 }
 

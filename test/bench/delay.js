@@ -1,10 +1,18 @@
 /**
  * How much does the tool add to a response time? The target responds after a known delay. The excess is caused by the tool,
  * the loopback interface, or the target itself, which reports its part: `target` is the time from reading a request to
- * handing the response to the kernel.
+ * handing the response to the kernel. The row `h2` is over HTTP/2 and TLS: one connection to Go's own server, whose time for both
+ * is not in `target`.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
-import { describePeers, measureOurs, measurePeer, openLoopPeers, presentPeers } from './measure.js';
+import {
+  describePeers,
+  measureOurs,
+  measureOursHttp2,
+  measurePeer,
+  openLoopPeers,
+  presentPeers,
+} from './measure.js';
 import { medianOfMost } from './statistics.js';
 import { withSubject } from './subject.js';
 
@@ -58,11 +66,15 @@ export async function run(settings) {
  * @returns {Promise<{tool: string, ours: boolean, measure: (delayMs: number, seconds: number) => Promise<Added>}[]>}
  */
 async function sourcesOn(subject) {
-  const ours = OURS.map(({ load, options }) => ({
-    tool: `ours, ${[nameOf(load), ...Object.values(options)].join(', ')}`,
+  const own = [
+    ...OURS.map((one) => ({ ...one, run: measureOurs, name: Object.values(one.options) })),
+    { load: OPEN, options: {}, run: measureOursHttp2, name: ['h2'] },
+  ];
+  const ours = own.map(({ load, options, run, name }) => ({
+    tool: `ours, ${[nameOf(load), ...name].join(', ')}`,
     ours: true,
     measure: async (/** @type {number} */ delayMs, /** @type {number} */ seconds) => {
-      const { result, stats } = await measureOurs(subject, { delayMs }, { ...load, seconds }, options);
+      const { result, stats } = await run(subject, { delayMs }, { ...load, seconds }, options);
       const { p50, p99 } = result.latencyMs.response;
       return added({ p50, p99 }, stats, delayMs);
     },

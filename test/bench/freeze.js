@@ -5,11 +5,13 @@
  * evenly spread, so for p > 1 - F / P the percentile is F - (1 - p) P. exactPercentiles() computes it from the
  * individual due times, 1 / rate apart.
  *
+ * The row `h2` is over HTTP/2 and TLS: one connection, and Go's own server with the same behaviour.
+ *
  * It ignores the time to work off the backlog: with `rate` due and `capacity` possible per second, the last term becomes
  * (1 - p) P (1 - rate / capacity). The tool's figures include this time, which counts as its error.
  */
 import { measureInTurn, verdictOn } from './in-turn.js';
-import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { describePeers, measureOurs, measureOursHttp2, measurePeer, openLoopPeers } from './measure.js';
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 
@@ -74,15 +76,15 @@ async function sourcesOn(subject, seconds) {
       return { p50: figures.p50Ms, p90: figures.p90Ms, p95: figures.p95Ms, p99: figures.p99Ms };
     },
   }));
-  const ours = {
-    tool: 'ours',
+  const ours = [measureOurs, measureOursHttp2].map((measure, i) => ({
+    tool: ['ours', 'ours, h2'][i],
     measure: async (/** @type {number} */ rate) => {
-      const { result } = await measureOurs(subject, behaviour, loadOf(rate));
+      const { result } = await measure(subject, behaviour, loadOf(rate));
       const { p50, p90, p95, p99 } = result.latencyMs.response;
       return { p50, p90, p95, p99 };
     },
-  };
-  return [ours, ...peers];
+  }));
+  return [...ours, ...peers];
 }
 
 /**
@@ -116,7 +118,7 @@ function figuresOf(rate, tool, all, exact) {
   });
   const worst = errors.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a), 0);
   const isMet = errors.length === JUDGED.length && Math.abs(worst) <= TOLERANCE;
-  const verdict = tool === 'ours' ? verdictOn('2 %', isMet) : ['', ''];
+  const verdict = tool.startsWith('ours') ? verdictOn('2 %', isMet) : ['', ''];
   const error = tool === 'exact value' ? '' : `${(worst * 100).toFixed(1)} %`;
   return [rate, tool, ...names.map((name) => reported[name]), error, ...verdict];
 }

@@ -65,6 +65,12 @@ export const benches = {
     seconds: 5,
     load: () => import('./handshakes.js'),
   },
+  transport: {
+    describe:
+      'the same plans through our connections and through undici: speed, CPU time, lateness, cut bodies',
+    seconds: 5,
+    load: () => import('./transport.js'),
+  },
   cpu: {
     describe: 'CPU time while offering a rate',
     seconds: 3,
@@ -86,6 +92,11 @@ export const benches = {
       'certificates/s and OCSP responses/s on a real Vault, compared with vegeta, wrk and a fetch loop',
     seconds: 10,
     load: () => import('./on-vault.js'),
+  },
+  http2: {
+    describe: 'OCSP responses/s of a real Vault over HTTP/2, compared with h2load',
+    seconds: 10,
+    load: () => import('./http2.js'),
   },
   'wide-margin': {
     describe:

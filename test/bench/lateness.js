@@ -8,11 +8,11 @@
  *
  * `machine` is a bare thread that sleeps until the same times and sends nothing: the limit of the machine, to which the goals
  * are compared. `machine, busy` spins instead, and shows what other threads cost a thread that keeps its core busy, such
- * as a sender at 10,000/s.
+ * as a sender at 10,000/s. `ours, h2` is over HTTP/2 and TLS: Go's own server notes when it has read the request from its socket.
  */
 import { shareCores } from './cores.js';
 import { measureInTurn } from './in-turn.js';
-import { describePeers, measureOurs, measurePeer, openLoopPeers } from './measure.js';
+import { describePeers, measureOurs, measureOursHttp2, measurePeer, openLoopPeers } from './measure.js';
 import { medianOfMost, quantile } from './statistics.js';
 import { withSubject } from './subject.js';
 import { buildTarget } from './target/build.js';
@@ -83,9 +83,10 @@ async function sourcesAt(rate, { subject, seconds }) {
     { name: 'machine', measure: () => measureSleeper([sleeper], rate, seconds) },
     { name: 'machine, busy', measure: () => measureSleeper([sleeper, '-spin'], rate, seconds) },
   ];
-  for (const pacing of MODES) {
+  for (const pacing of [...MODES, 'h2']) {
     const measure = async () => {
-      const { arrivals, result } = await measureOurs(subject, {}, load, { pacing });
+      const run = pacing === 'h2' ? measureOursHttp2 : measureOurs;
+      const { arrivals, result } = await run(subject, {}, load, pacing === 'h2' ? {} : { pacing });
       const origin = BigInt(/** @type {string} */ (result.startedAtMonotonicNs));
       return lateness(arrivals, { rate, seconds }, origin);
     };
@@ -203,7 +204,7 @@ function figuresOf(row) {
  */
 function judge(row, rows) {
   const here = rows.filter(({ rate }) => rate === row.rate);
-  const ours = here.filter(({ name }) => name.startsWith('ours'));
+  const ours = here.filter(({ name }) => name.startsWith('ours') && name !== 'ours, h2');
   const distance = (/** @type {Row} */ one) =>
     Math.max(
       ...[medianFor(one, 'p50'), medianFor(one, 'p99')].map((ms, i) => (ms ?? 0) / [BEST.p50, BEST.p99][i]),

@@ -39,6 +39,17 @@ export function measureOurs(subject, behaviour, load, options = {}) {
 }
 
 /**
+ * measureOurs over HTTP/2 and TLS: one connection, with as many streams as the load has connections.
+ * @type {typeof measureOurs}
+ */
+export function measureOursHttp2(subject, behaviour, load, options = {}) {
+  const { tls } = subject;
+  if (tls === undefined) throw new Error('This subject has no certificate for its target.');
+  const http2 = { http: '2', streams: load.connections, 'ca-cert': tls.caFile };
+  return measureOurs(subject, { ...behaviour, tls }, load, { ...options, ...http2 });
+}
+
+/**
  * Like measureOurs, with a packet capture.
  * @param {Subject} subject
  * @param {TargetOptions} behaviour

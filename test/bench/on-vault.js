@@ -77,7 +77,7 @@ function issueOf({ url, token, folder }) {
 }
 
 /** One certificate, the same request again and again. @param {Vault} vault @returns {Promise<Request>} */
-async function ocspOf({ url, cert, issuer, folder }) {
+export async function ocspOf({ url, cert, issuer, folder }) {
   const [[leaf], [ca]] = [cert, issuer].map((file) => readCertificates(readFileSync(file), file));
   const certId = await createCertId({ issuerDer: ca.der, serial: leaf.serial, hash: 'sha1' });
   const bodyFile = join(folder, 'ocsp.der');
@@ -86,11 +86,11 @@ async function ocspOf({ url, cert, issuer, folder }) {
 }
 
 /** @param {Vault} vault @param {string[]} args @param {number} seconds @returns {Source} */
-function ourSource({ url, token }, args, seconds) {
+export function ourSource({ url, token, caCert }, args, seconds) {
   const load = { concurrency: CONCURRENCY, duration: seconds, warmup: WARMUP_SECONDS, format: 'json' };
   const flags = Object.entries(load).flatMap(([name, value]) => [`--${name}`, `${value}`]);
   const measure = async () => {
-    const env = { VAULT_ADDR: url, VAULT_TOKEN: token };
+    const env = { VAULT_ADDR: url, VAULT_TOKEN: token, ...(caCert ? { VAULT_CACERT: caCert } : {}) };
     const { stdout, code, cpuSeconds } = await runNode([BIN, ...args, ...flags, '--quiet'], env);
     const { totals, rates, verification, warmup } = JSON.parse(stdout);
     if (code !== 0 || totals.failed > 0 || verification.unchecked > 0) {

@@ -21,15 +21,16 @@ const CODES_WITH_RESULT = [0, 98, 99];
  * @param {string} url of the responder
  * @param {Record<string, string | number | string[]>} options of the command, without their dashes; a list: given once each
  * @param {string | null} [cores] list for `taskset -c`; default: all but the target's
+ * @param {string[]} [nodeOptions]
  * @returns {Promise<Measured>}
  */
-export async function runOcsp(subject, url, options, cores = shareCores().generator) {
+export async function runOcsp(subject, url, options, cores = shareCores().generator, nodeOptions = []) {
   const flags = Object.entries(options).flatMap(([name, value]) =>
     [value].flat().flatMap((one) => [`--${name}`, `${one}`]),
   );
   const subjectFlags = ['--cert', subject.cert, '--issuer', subject.issuer, '--ocsp-url', url];
   const { stdout, stderr, code, cpuSeconds } = await runTimed(
-    [process.execPath, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],
+    [process.execPath, ...nodeOptions, BIN, 'ocsp', ...subjectFlags, ...flags, '--format', 'json', '--quiet'],
     { cores },
   );
   if (!CODES_WITH_RESULT.includes(code)) throw new Error(`ocsp exited with code ${code}: ${stderr}`);

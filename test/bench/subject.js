@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createDevServer } from '../../src/dev/server.js';
 import { readCertificates } from '../../src/pki/certificate.js';
 import { buildOcspRequest, createCertId } from '../../src/pki/ocsp-request.js';
+import { altNames, TestCa } from '../pki/test-ca.js';
 
 export const OCSP_REQUEST = 'application/ocsp-request';
 
@@ -18,6 +19,7 @@ export const OCSP_REQUEST = 'application/ocsp-request';
  * @property {string} issuer
  * @property {string} request DER, as our tool sends it
  * @property {string} response DER
+ * @property {{certFile: string, keyFile: string, caFile: string}} [tls] of the target, for HTTP/2
  */
 
 /** @template T @param {(subject: Subject) => Promise<T>} use @returns {Promise<T>} */
@@ -53,7 +55,14 @@ async function makeSubject(folder) {
       writeFileSync(join(folder, name), content);
       return join(folder, name);
     };
+    const tlsCa = new TestCa();
+    const own = tlsCa.issue('target', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
     return {
+      tls: {
+        certFile: file('tls.pem', own.pem),
+        keyFile: file('tls.key', own.keyPem),
+        caFile: file('tls-ca.pem', tlsCa.ca.pem),
+      },
       folder,
       cert: file('leaf.pem', data.certificate),
       issuer: file('issuer.pem', server.caPem),

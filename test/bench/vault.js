@@ -7,12 +7,13 @@ import { startVault } from '../vault/start.js';
 
 /**
  * @template T
- * @param {(vault: {url: string, token: string, cert: string, issuer: string, folder: string}) => Promise<T>} use `cert` and
+ * @param {(vault: {url: string, token: string, caCert: string | null, cert: string, issuer: string, folder: string}) => Promise<T>} use `cert` and
  *   `issuer`: files of a stored certificate and of its issuer; `folder` for more of them
+ * @param {{tls?: boolean}} [options]
  * @returns {Promise<T>}
  */
-export async function withVault(use) {
-  const vault = await startVault();
+export async function withVault(use, options) {
+  const vault = await startVault(options);
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-bench-'));
   try {
     const client = vault.connect();
@@ -22,7 +23,7 @@ export async function withVault(use) {
     const [cert, issuer] = [join(folder, 'leaf.pem'), join(folder, 'issuer.pem')];
     writeFileSync(cert, data?.certificate);
     writeFileSync(issuer, intermediate);
-    return await use({ url: vault.url, token: vault.token, cert, issuer, folder });
+    return await use({ url: vault.url, token: vault.token, caCert: vault.caCert, cert, issuer, folder });
   } finally {
     await vault.stop();
     rmSync(folder, { recursive: true });

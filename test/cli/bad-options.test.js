@@ -8,7 +8,7 @@ const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
 const run = startBatch({ after });
 
 const URL_NEEDED =
-  /--url is "[^"]+", which is not an http:\/\/ or https:\/\/ address\. Use an address such as http/;
+  /--url is "[^"]+", which is not an http:\/\/, https:\/\/ or unix:\/\/\/PATH address\. Use an address such as http/;
 const RATE_NEEDED = /--rate is "[^"]*", which is not a rate above zero, such as 20, 20\/s or 1000\/h\.$/m;
 const WHOLE = (/** @type {string} */ flag) => new RegExp(`--${flag} is "[^"]+", which is not a whole number`);
 const TIME = (/** @type {string} */ flag) =>
@@ -135,7 +135,7 @@ describe('rejected:', () => {
 
 /** @type {[string, Record<string, string>, RegExp][]} */
 const ENVIRONMENTS = [
-  ['an address without scheme', { VAULT_ADDR: 'vault:8200' }, /or VAULT_ADDR is not an http(?!.*vault:8200)/],
+  ['an address without scheme', { VAULT_ADDR: 'vault:8200' }, /in VAULT_ADDR is not an http(?!.*vault:8200)/],
   [
     'a time-out without unit',
     { VAULT_CLIENT_TIMEOUT: 'x' },

@@ -146,7 +146,7 @@ describe('on a separate server', () => {
 
   test('an unwritable standard output is reported in one line', async () => {
     const command =
-      'node bin/vault-pki-load.js ocsp --role example-dot-com-ec --requests 5 --quiet >/dev/full';
+      'node bin/vault-pki-load.js ocsp --cold-start --role example-dot-com-ec --requests 5 --quiet >/dev/full';
     const child = spawn('sh', ['-c', command], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -159,7 +159,8 @@ describe('on a separate server', () => {
   });
 
   test('a reader that exits early causes no error', async () => {
-    const program = 'node bin/vault-pki-load.js ocsp --role example-dot-com-ec --requests 5 --quiet';
+    const program =
+      'node bin/vault-pki-load.js ocsp --cold-start --role example-dot-com-ec --requests 5 --quiet';
     const child = spawn('sh', ['-c', `(${program}; echo "exit code $?" >&2) | true`], {
       cwd: fileURLToPath(new URL('../..', import.meta.url)),
       stdio: ['ignore', 'ignore', 'pipe'],

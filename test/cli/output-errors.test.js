@@ -4,12 +4,12 @@ import { spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { handleOutputErrors } from '../../src/cli/process.js';
 import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
-import { assertNoStack, runCli, scratch, serve } from './support.js';
+import { assertNoStack, cold, scratch, serve, startBatch } from './support.js';
 
 /** @import { Readable } from 'node:stream' */
 /** @import { TestContext } from 'node:test' */
@@ -71,7 +71,7 @@ async function runScenario(t, { stdout, nodeArgs = [] }) {
       mix: [{ operation: 'health' }],
     }),
   );
-  const child = spawn(process.execPath, [...nodeArgs, PROGRAM, 'run', file], {
+  const child = spawn(process.execPath, [...nodeArgs, PROGRAM, ...cold(['run', file])], {
     stdio: ['ignore', stdout, 'pipe'],
     env: { PATH: process.env.PATH, HOME: '/nonexistent', VAULT_TOKEN: 'unused' },
   });
@@ -109,6 +109,7 @@ describe('the setup of a scenario is removed', () => {
 });
 
 describe('escapes control and bidi characters in external text:', () => {
+  const run = startBatch({ after });
   const EVIL = 'a\u001b]0;b\u0007c\u009bd\u202ee\n::error::f';
   const UNSAFE = /[^\P{Cc}\n]|\u202e|^::/mu;
 
@@ -129,7 +130,7 @@ describe('escapes control and bidi characters in external text:', () => {
         response.writeHead(400, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ errors: [EVIL], version: EVIL, data: { [EVIL]: EVIL } }));
       });
-      const { code, stdout, stderr } = await runCli(args(scratch(t), url), {
+      const { code, stdout, stderr } = await run(args(scratch(t), url), {
         env: { VAULT_TOKEN: 'unused' },
       });
       assert.notEqual(code, 0);

@@ -5,7 +5,9 @@ import { join, relative } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { refuseOverwrite } from '../../src/cli/output.js';
 import { PkiLoadError } from '../../src/common/errors.js';
-import { runCli } from './support.js';
+import { startBatch } from './support.js';
+
+const run = startBatch({ after });
 
 const folder = mkdtempSync(join(tmpdir(), 'vpl-overwrite-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -91,7 +93,7 @@ describe('files that a run reads are not overwritten', () => {
   ];
   for (const line of LINES) {
     test(line[0], async () => {
-      const { code, stderr } = await runCli([...line, '--dev', '--out', at('a.json')]);
+      const { code, stderr } = await run([...line, '--dev', '--out', at('a.json')]);
       assert.match(
         stderr,
         /a\.json is also an input or --keep file of this command, and would be overwritten/,
@@ -103,15 +105,21 @@ describe('files that a run reads are not overwritten', () => {
   test('nor files that environment variables name', async () => {
     const env = { VAULT_CACERT: at('a.json'), GITHUB_STEP_SUMMARY: at('sum.md') };
     for (const file of ['a.json', 'sum.md']) {
-      const { stderr } = await runCli(['health', '--github-summary', '--out', at(file)], { env });
+      const { stderr } = await run(['health', '--github-summary', '--out', at(file)], { env });
       assert.match(stderr, /^vault-pki-load: --out .* is also an input /);
     }
+  });
+
+  test('nor does --keep append to a key', async () => {
+    const line = ['issue', '--role', 'r', '--client-key', at('a.json'), '--keep', at('a.json')];
+    const { stderr } = await run(line);
+    assert.match(stderr, /^vault-pki-load: --keep .*a\.json is also an input /);
   });
 
   test('nor does --keep append to the scenario', async () => {
     const scenario = at('kept.yaml');
     writeFileSync(scenario, `name: n\nmix: [{operation: issue, options: {keep: '${scenario}'}}]\n`);
-    const { stderr } = await runCli(['run', scenario, '--dev', '--dry-run']);
+    const { stderr } = await run(['run', scenario, '--dev', '--dry-run']);
     assert.match(stderr, /^vault-pki-load: --keep .*kept\.yaml is also an input /);
   });
 });

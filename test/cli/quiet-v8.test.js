@@ -24,7 +24,7 @@ for (const [what, rate, isQuiet] of /** @type {const} */ ([
   ['a run at a higher rate', 201, false],
 ]))
   test(`V8 ${isQuiet ? 'does not optimise' : 'optimises'} code during ${what}, and does so after it`, async () => {
-    const plan = await createPlan('health', { dev: true, requests: 2, rate: `${rate}/s` });
+    const plan = await createPlan('health', { dev: true, coldStart: true, requests: 2, rate: `${rate}/s` });
     const seen = { during: false };
     const onEvent = (/** @type {{type: string}} */ { type }) => {
       if (type === 'start') seen.during = optimizesWithin(isQuiet ? 300 : 10_000);

@@ -18,6 +18,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const result = sampleResult([{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }]);
 const json = `${JSON.stringify(result, null, 2)}\n`;
 
+const run = startBatch({ after });
+
 /** @type {(() => void)[]} */
 const cleanups = [];
 after(() => {
@@ -56,7 +58,7 @@ describe('report', { concurrency: 2 }, () => {
         { text: 'p99<1ms', verdict: 'not met', actual: 89, limit: 1, unit: 'ms', reason: 'p99 is 89 ms.' },
       ],
     };
-    const { code, stdout } = await runCli(['report', path('bad.json', JSON.stringify(bad))]);
+    const { code, stdout } = await run(['report', path('bad.json', JSON.stringify(bad))]);
     assert.equal(code, 0);
     assert.match(stdout, /not met/);
   });
@@ -69,7 +71,7 @@ describe('report', { concurrency: 2 }, () => {
       path('run-2.json', JSON.stringify(two)),
       path('run-set.json', set),
     ];
-    const { code, stdout, stderr } = await runCli(['report', ...files, '--format', 'json']);
+    const { code, stdout, stderr } = await run(['report', ...files, '--format', 'json']);
     assert.equal(code, 0, stderr);
     const { schema, name, runs, summary } = JSON.parse(stdout);
     assert.deepEqual([schema, name, runs.length], ['vault-pki-load/run-set/1', 'run', 4]);
@@ -83,7 +85,7 @@ describe('report', { concurrency: 2 }, () => {
       path('monday.json', JSON.stringify(runOf(1, 0))),
       path('tuesday.json', JSON.stringify(runOf(1.1, 1, { load }))),
     ];
-    const { code, stdout, stderr } = await runCli(['report', ...files]);
+    const { code, stdout, stderr } = await run(['report', ...files]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /open loop at 20\/s, 20 s; open\s+loop\s+at 50\/s, 20 s\n/);
     assert.match(stdout, /^ {2}The runs differ in load\.ratePerSecond/m);
@@ -111,7 +113,6 @@ describe('report', { concurrency: 2 }, () => {
 });
 
 describe('report rejects, in one line:', () => {
-  const run = startBatch({ after });
   const good = path('good.json', json);
   const [part] = syntheticParts({ load: { ratePerSecond: 20, durationMs: 2000 } }, [1, 1]);
   const groups = [

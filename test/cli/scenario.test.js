@@ -68,6 +68,15 @@ test('a dry run of a search prints its goal, with the pause of the file between 
   assert.match(stdout, /^Steps {9}at least 1 s, with 5 s or more in between/m);
 });
 
+test("a dry run names the proxy and its variable, without the proxy's password", async (t) => {
+  const file = scratch(t)('s.yaml', tiny());
+  const env = { VAULT_ADDR: 'https://vault.test', HTTPS_PROXY: 'http://me:hunter2@proxy.test:3128' };
+  const { code, stdout, stderr } = await run(['run', file, '--dry-run'], { env });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Proxy {9}proxy\.test:3128 \(HTTPS_PROXY\)$/m);
+  assert.doesNotMatch(stdout, /hunter2/);
+});
+
 describe('--find-max-rate=false', () => {
   /** @type {[string, Record<string, unknown>, RegExp][]} */
   const TABLE = [

@@ -7,7 +7,7 @@ import { setUp } from '../../src/vault/setup/setup.js';
 import { planSetup } from '../../src/vault/setup/setup-plan.js';
 import { fakeVault } from '../vault/setup/fake-vault.js';
 import { serveFakeVault } from '../vault/setup/serve-fake-vault.js';
-import { assertNoStack, assertRefused, environmentOf, runCli, startBatch, startCli } from './support.js';
+import { assertNoStack, assertRefused, environmentOf, startBatch, startCli } from './support.js';
 
 const run = startBatch({ after });
 const env = { VAULT_ADDR: 'http://127.0.0.1:1', VAULT_TOKEN: 'unused' };
@@ -165,7 +165,7 @@ describe('on a slow Vault', () => {
   for (const name of ['setup', 'teardown']) {
     test(`${name} gives up on a silent one, with a valid remedy`, async (t) => {
       const { url } = await serveFakeVault(t, 'GET sys/health');
-      const ended = await runCli([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '100ms' } });
+      const ended = await run([name], { env: { ...at(url).env, VAULT_CLIENT_TIMEOUT: '500ms' } });
       assertRefused(
         ended,
         /sent no full response in time\. .* or raise --timeout \(VAULT_CLIENT_TIMEOUT\)\.$/m,

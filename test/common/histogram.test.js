@@ -12,7 +12,7 @@ import {
   valueAtRank,
 } from '../../src/common/histogram.js';
 
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../../src/common/histogram.js' */
 
 /** @param {number[]} latencies ms */
 function histogramOf(latencies) {
@@ -24,7 +24,7 @@ function histogramOf(latencies) {
 /**
  * Counts by bucket: all that the text form holds. The exact maximum is not in it, only its bucket.
  *
- * @param {Histogram} histogram
+ * @param {Distribution} histogram
  */
 function buckets(histogram) {
   const whole = decodeHistogram(encodeHistogram(histogram));

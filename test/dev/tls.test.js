@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { describe, it } from 'node:test';
 import { createDevServer } from '../../src/dev/server.js';
+import { createStreams } from '../../src/http/http2-connection.js';
+import { exchange } from '../http/raw-server.js';
 
 /** @import { RequestOptions } from 'node:https' */
 
@@ -28,5 +30,23 @@ describe('HTTPS', () => {
       status(server.url, { ca: server.rootPem, servername: 'other.test', checkServerIdentity: undefined }),
     );
     await server.close();
+  });
+
+  it('speaks HTTP/2, also with LIST and bodies, and closes its connections at the end', async () => {
+    const server = await createDevServer({ caKeyType: 'ec', tls: true });
+    const [stream] = createStreams({
+      origin: server.url,
+      tls: { ca: [server.rootPem], rejectUnauthorized: true },
+      streams: 1,
+    });
+    const headers = { 'X-Vault-Token': server.token };
+    const body = JSON.stringify({ common_name: 'localhost' });
+    const path = '/v1/pki_int/issue/example-dot-com-ec';
+    const issued = await exchange(stream, { method: 'POST', path, headers, body }).ended;
+    assert.match(String(issued.answer?.body), /BEGIN CERTIFICATE/);
+    const listed = await exchange(stream, { method: 'LIST', path: '/v1/pki_int/certs', headers }).ended;
+    assert.equal(listed.answer?.status, 200);
+    await server.close();
+    await stream.close();
   });
 });

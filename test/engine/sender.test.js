@@ -193,6 +193,52 @@ describe('the upper bound of a late read', () => {
     near(reading.lateMs(sent[1]), 4);
   });
 
+  describe('of all reads while a connection opens', () => {
+    /** Turns in which something is sent. @param {ReturnType<typeof createThread>} thread @param {number} turns @param {number} awakeMs of each */
+    const run = ({ reading, work, poll }, turns, awakeMs) => {
+      for (let i = 0; i < turns; i++) {
+        poll(1);
+        reading.onSent(reading.now());
+        work(awakeMs);
+      }
+    };
+    const OPENING_READS = 4;
+    /** @param {number} actual @param {number} expected */
+    const nearAll = (actual, expected) => near(actual - (OPENING_READS - 1) * UNSEEN_MS, expected);
+
+    test('has the longest turns, also if many turns have passed since', () => {
+      const thread = createThread();
+      const { reading } = thread;
+      const from = reading.now();
+      const sent = reading.onSent(from);
+      run(thread, 1, 100);
+      run(thread, 20, 0.25);
+      assert.ok(reading.lateMs(sent) < 1);
+      nearAll(reading.openingLateMs(sent, reading.now() - from), 105);
+    });
+
+    test('counts no more than four times the longest two turns', () => {
+      const thread = createThread();
+      const { reading } = thread;
+      run(thread, 20, 100);
+      thread.work(50);
+      run(thread, 20, 1);
+      const from = reading.now();
+      const sent = reading.onSent(from);
+      run(thread, 400, 1);
+      nearAll(reading.openingLateMs(sent, reading.now() - from), OPENING_READS * 2);
+    });
+
+    test('counts all time awake if the connection has been opening for more than 5 s', () => {
+      const thread = createThread();
+      const { reading } = thread;
+      const from = reading.now();
+      const sent = reading.onSent(from);
+      run(thread, 6000, 1);
+      nearAll(reading.openingLateMs(sent, reading.now() - from), 6000);
+    });
+  });
+
   test('reads the counter at most every 0.4 ms, and counts unknown time as awake', () => {
     const { reading, asked, poll } = createThread();
     poll(1);

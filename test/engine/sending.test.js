@@ -5,8 +5,11 @@ import { arrivalsOf } from '../../src/engine/pacing/pacer.js';
 import { startSending } from '../../src/engine/sending.js';
 import { load } from './load-plan.js';
 
-/** @param {any} t @param {() => void} skipBodies */
-async function sendOne(t, skipBodies) {
+/** Checking does not end. */
+const forEver = () => new Promise(() => {});
+
+/** @param {any} t @param {() => void} skipBodies @param {() => Promise<any>} [checked] when the recorder has checked all */
+async function sendOne(t, skipBodies, checked = forEver) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const plan = load({ model: 'closed', requests: 1, concurrency: 1 });
   const calls = { added: 0, finished: 0 };
@@ -31,8 +34,10 @@ async function sendOne(t, skipBodies) {
         advanceWatermark() {},
         behind: () => 0,
         skipBodies,
-        // Checking does not end.
-        finish: () => new Promise(() => calls.finished++),
+        finish() {
+          calls.finished++;
+          return checked();
+        },
       },
       pacing: { byThread: false, spins: 'never' },
       thread: null,
@@ -61,4 +66,16 @@ test('after the second signal, 2 s', async (t) => {
   assert.equal(skipped, 0);
   t.mock.timers.tick(1);
   assert.equal(skipped, 1);
+});
+
+test('when all is checked, no timer is left: the process may end', async (t) => {
+  let skipped = 0;
+  const sending = await sendOne(
+    t,
+    () => skipped++,
+    async () => ({}),
+  );
+  await sending.ended;
+  t.mock.timers.tick(10_000);
+  assert.equal(skipped, 0);
 });

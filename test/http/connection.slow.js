@@ -39,3 +39,32 @@ test('a host name that does not exist (RFC 6761)', async () => {
   await assert.rejects(requester.request({ path: '/' }), { code: 'host_not_found', exitCode: 2 });
   await requester.close();
 });
+
+/** Sends the head and the body in one piece; 2 ms later it resets the connection, or ends it. */
+const CLOSING = `const { createServer } = require('node:net');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).on('data', (request) => {
+      socket.write('HTTP/1.1 200 OK\\r\\n\\r\\npart');
+      setTimeout(() => (request.includes('/reset') ? socket.resetAndDestroy() : socket.end()), 2);
+    });
+  }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+
+test('a reset that arrives together with a body is no end of that body', async () => {
+  const worker = new Worker(CLOSING, { eval: true });
+  const port = await new Promise((resolve) => worker.once('message', resolve));
+  const connection = connectTo(`http://127.0.0.1:${port}`);
+  for (const [path, outcome] of [
+    ['/end', 'part'],
+    ['/reset', 'truncated'],
+    ['/end', 'part'],
+  ]) {
+    const { ended } = exchange(connection, { path });
+    // This thread reads nothing until both have arrived: only the server's own thread sends them.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    const { answer, failure, ends } = await ended;
+    assert.deepEqual([answer?.body.toString() ?? failure, ends], [outcome, 1]);
+  }
+  await connection.close();
+  await worker.terminate();
+});

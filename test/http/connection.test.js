@@ -279,7 +279,7 @@ describe('with and without TLS', () => {
     ['a certificate of the configured CA', 'secure', trust, 200],
     ['a certificate for the configured name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
     ['a certificate for another name', 'named', trust, 'certificate_name_mismatch'],
-    ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_not_trusted'],
+    ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_issuer_unknown'],
     ['an unknown CA without verification', 'secure', { rejectUnauthorized: false }, 200],
     ['plain HTTP', 'plain', { rejectUnauthorized: true }, 'wrong_scheme_https_to_http_port'],
   ];

@@ -19,11 +19,12 @@ const TRUST = { rejectUnauthorized: true };
  */
 function attempt(dial) {
   return new Promise((resolve) => {
-    const socket = dial({
+    const dialled = dial({
       ready: () => resolve({ socket, end: 'ready' }),
       read: () => {},
       gone: (error) => resolve({ socket, end: /** @type {any} */ (error)?.code ?? null }),
     });
+    const socket = /** @type {Socket} without a tunnel */ (dialled);
   });
 }
 
@@ -63,7 +64,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
     const seen = await new Promise((resolve) => {
       /** @type {string[]} */
       const events = [];
-      const socket = dial({
+      const dialled = dial({
         ready() {
           events.push('ready');
           socket.write('hello');
@@ -77,6 +78,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
           resolve(events);
         },
       });
+      const socket = /** @type {Socket} */ (dialled);
       sockets.add(socket);
     });
     assert.deepEqual(seen, ['ready', 'closed']);
@@ -107,7 +109,7 @@ test('a socket abandoned during its DNS lookup is not reused; the next one share
     held.push(() => /** @type {Function} */ (lookup)(...args));
   });
   const dial = createDialler(`http://localhost:${port}`, TRUST);
-  const given = dial({ ready() {}, read() {}, gone() {} });
+  const given = /** @type {Socket} */ (dial({ ready() {}, read() {}, gone() {} }));
   given.destroy();
   await once(given, 'close');
   const second = attempt(dial);
@@ -160,4 +162,28 @@ test('each certificate of the server is checked, and one that it repeats is conv
   const mismatch = 'ERR_TLS_CERT_ALTNAME_INVALID';
   assert.deepEqual(ends, ['ready', 'ready', mismatch, mismatch, 'ready', 'ready']);
   assert.equal(mock.callCount(), 3);
+});
+
+test('from a local address dials only addresses of its family, whichever the name has first', async (t) => {
+  const port = await listen(t, 0, (peer) => peer.on('error', () => {}).once('data', () => peer.destroy()));
+  const families = /** @type {unknown[]} */ ([]);
+  t.mock.method(
+    dns,
+    'lookup',
+    (/** @type {string} */ _, /** @type {any} */ { family, all }, /** @type {any} */ done) => {
+      families.push(family);
+      const [address, found] = family === 4 ? ['127.0.0.1', 4] : ['::1', 6];
+      process.nextTick(() => (all ? done(null, [{ address, family: found }]) : done(null, address, found)));
+    },
+  );
+  for (const [scheme, expected] of /** @type {[string, RegExp][]} */ ([
+    ['http', /^ready$/],
+    ['https', /^(ECONNRESET|null)$/],
+  ])) {
+    const dial = createDialler(`${scheme}://dual.test:${port}`, TRUST, { localAddress: '127.0.0.1' });
+    const { socket, end } = await attempt(dial);
+    socket.destroy();
+    assert.match(String(end), expected);
+  }
+  assert.deepEqual(families, [4, 4]);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { errors } from 'undici';
 import { describeTransportError, TRANSPORT_CODES, TRANSPORT_MEANINGS } from '../../src/http/failures.js';
 import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
+import { FAULTS } from './tls-faults.js';
 
 const error = (/** @type {string} */ code, more = {}) =>
   Object.assign(new Error('secret hvs.abc'), { code, ...more });
@@ -24,8 +25,7 @@ const table = [
   ['a refused connection is never a truncated response', error('ECONNREFUSED'), 'connection_refused', true],
   ['no route', error('EHOSTUNREACH'), 'host_unreachable'],
   ['the kernel gave up connecting', error('ETIMEDOUT'), 'connect_timeout'],
-  ['unknown CA', error('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'certificate_not_trusted'],
-  ['self-signed', error('DEPTH_ZERO_SELF_SIGNED_CERT'), 'certificate_not_trusted'],
+  ['unknown CA', error('SELF_SIGNED_CERT_IN_CHAIN'), 'certificate_not_trusted'],
   ['other names', error('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate_name_mismatch'],
   ['expired', error('CERT_HAS_EXPIRED'), 'certificate_expired'],
   ['not TLS at all', error('ERR_SSL_WRONG_VERSION_NUMBER'), 'wrong_scheme_https_to_http_port'],
@@ -41,6 +41,8 @@ const table = [
   ['not HTTP', parserError('SSH-2.0'), 'bad_http'],
   ['another protocol', new errors.SocketError('bad upgrade'), 'bad_http'],
   ['closed by the server', new errors.SocketError('other side closed'), 'connection_reset'],
+  ['a body longer than undici can count', new errors.ResponseContentLengthMismatchError(), 'bad_http'],
+  ['the same, but closed in the body', new errors.ResponseContentLengthMismatchError(), 'truncated', true],
   ['closed in the body', new errors.SocketError('other side closed'), 'truncated', true],
   [
     'a client certificate required',
@@ -60,9 +62,12 @@ const table = [
     }),
     'client_certificate_required',
   ],
-  ['no common TLS version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_error'],
+  ['no common TLS version', error('ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'), 'tls_version_mismatch'],
+  ['a chain that is too long', error('CERT_CHAIN_TOO_LONG'), 'certificate_invalid'],
+  ['an error of verification without a code', error('UNSPECIFIED'), 'certificate_invalid'],
   ['no file descriptors', error('EMFILE'), 'too_many_open_files'],
   ['no local ports', error('EADDRNOTAVAIL'), 'no_local_port'],
+  ['no Unix socket', error('ENOENT'), 'socket_unusable'],
   ['given up', error('ABORT_ERR'), 'aborted'],
   ['something else', error('E_NEW'), 'transport_error'],
   ['no error at all', undefined, 'transport_error'],
@@ -85,11 +90,13 @@ test('the meaning of response_too_large states the limit', () => {
   );
 });
 
-test('every code is tested above, or with a real server in request.test.js', () => {
-  const elsewhere = ['certificate_not_yet_valid', 'no_response', 'response_too_large'];
-  const tested = new Set([...table.map(([, , code]) => code), ...elsewhere]);
+test('every code is tested above, with a real server, or with a proxy in proxies.test.js', () => {
+  const http2 = ['stream_refused', 'stream_reset', 'http2_not_offered'];
+  const elsewhere = [...http2, 'no_response', 'response_too_large'];
+  const tested = new Set([...table, ...FAULTS.map(({ code }) => ['', '', code])].map(([, , code]) => code));
+  for (const code of elsewhere) tested.add(code);
   assert.deepEqual(
-    TRANSPORT_CODES.filter((code) => !tested.has(code)),
+    TRANSPORT_CODES.filter((code) => !tested.has(code) && !code.startsWith('proxy_')),
     [],
   );
 });

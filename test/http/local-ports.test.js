@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { checkLocalAddresses, describePortShortage } from '../../src/http/local-ports.js';
 
@@ -42,16 +43,53 @@ for (const [what, load, settings, expected] of TABLE) {
   });
 }
 
-test('an address of another machine is refused', async () => {
-  await checkLocalAddresses(['127.0.0.1'], '127.0.0.1');
-  const expected = { code: 'local_address_unusable', message: /--local-address "192\.0\.2\.1"/ };
-  await assert.rejects(checkLocalAddresses(['127.0.0.1', '192.0.2.1'], 'vault.example'), expected);
-});
+const DUAL = ['::1', '127.0.0.1'];
 
-test('an address of another family than the target is refused', async () => {
-  const expected = {
+/** @type {[string, string[], string[], RegExp | null][]} */
+const LOCAL = [
+  ['of the first family of a name', ['::1'], DUAL, null],
+  ['of its second family', ['127.0.0.1'], DUAL, null],
+  ['of both', ['127.0.0.1', '::1'], DUAL, null],
+  [
+    'of a family that the name lacks',
+    ['::1'],
+    ['127.0.0.1'],
+    /"::1" is IPv6, but .* "vault\.example" has no IPv6/,
+  ],
+  [
+    'of both, for a name with one',
+    ['::1', '127.0.0.1'],
+    ['::1'],
+    /"127\.0\.0\.1" is IPv4, but .* has no IPv4/,
+  ],
+  [
+    'without a way to the target',
+    ['127.0.0.1'],
+    ['192.0.2.1'],
+    /from --local-address "127\.0\.0\.1" to "vault\.example"/,
+  ],
+  ['of another machine', ['127.0.0.1', '192.0.2.1'], ['127.0.0.1'], /from --local-address "192\.0\.2\.1"/],
+  ['of another machine, for an unknown name', ['192.0.2.1'], [], /from --local-address "192\.0\.2\.1"/],
+  ['of this machine, for an unknown name', ['127.0.0.1'], [], null],
+];
+for (const [what, addresses, targets, message] of LOCAL) {
+  test(`a local address is checked: one ${what}`, async (t) => {
+    const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
+      list?.some((one) => one.address === '::1'),
+    );
+    if (!hasIpv6 && message === null && addresses.includes('::1')) return t.skip('no IPv6');
+    const lookUp = async () => targets.map((address) => ({ address }));
+    const checked = checkLocalAddresses(addresses, 'vault.example', lookUp);
+    if (message === null) await checked;
+    else await assert.rejects(checked, { code: 'local_address_unusable', message });
+  });
+}
+
+test('a local address is checked against the address of a target without a name', async () => {
+  await checkLocalAddresses(['127.0.0.1'], '127.0.0.1');
+  const message = /"::1" is IPv6, but the target "127\.0\.0\.1" has no IPv6/;
+  await assert.rejects(checkLocalAddresses(['::1'], '127.0.0.1'), {
     code: 'local_address_unusable',
-    message: /"::1" is IPv6, but the target "127\.0\.0\.1" is IPv4/,
-  };
-  await assert.rejects(checkLocalAddresses(['::1'], '127.0.0.1'), expected);
+    message,
+  });
 });

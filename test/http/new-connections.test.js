@@ -113,3 +113,23 @@ describe('TLS sessions', () => {
     }
   }
 });
+
+test("a server's keep-alive time counts from each response, also if only the first one has it", async (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  const fields = ['Keep-Alive: timeout=2'];
+  const server = await startRaw((socket) => {
+    const field = fields.pop();
+    socket.write(`HTTP/1.1 200 OK\r\n${field === undefined ? '' : `${field}\r\n`}Content-Length: 0\r\n\r\n`);
+  });
+  t.after(() => server.stop());
+  const connection = createConnection({ origin: server.origin, tls: TRUST });
+  const logs = [];
+  for (const idleMs of [0, 900, 900, 900, 1100, 5000]) {
+    nowMs += idleMs;
+    logs.push((await askOnce(connection)).join(', '));
+  }
+  await connection.close();
+  const [dialled, kept] = ['dial, sent, 200', 'sent, 200'];
+  assert.deepEqual(logs, [dialled, kept, kept, kept, dialled, kept]);
+});

@@ -38,10 +38,20 @@ test('parseTargetUrl splits origin and path, and rejects non-addresses without s
     ['http://127.0.0.1:8200', 'http://127.0.0.1:8200', ''],
     ['https://vault.example.com/', 'https://vault.example.com', ''],
     ['https://[::1]:8200/proxy/vault//', 'https://[::1]:8200', '/proxy/vault'],
+    ['unix:///run/vault.sock', 'unix:///run/vault.sock', ''],
+    ['unix:///run/vault.sock:/v1/pki/ocsp', 'unix:///run/vault.sock', '/v1/pki/ocsp'],
   ]) {
     assert.deepEqual(parseTargetUrl(text), { origin, basePath });
   }
-  const wrong = ['', 'localhost:8200', '127.0.0.1:8200', 'unix:///run/vault', 'http://', 'http:vault'];
+  const wrong = [
+    '',
+    'localhost:8200',
+    '127.0.0.1:8200',
+    'unix:run/vault',
+    'unix://host/vault',
+    'http://',
+    'http:vault',
+  ];
   for (const text of [...wrong, 'http://h/?a=b', 'http://me:hunter2@vault']) {
     const expected = { code: 'bad_url', exitCode: 1, message: /^(?!.*hunter2)/ };
     assert.throws(() => parseTargetUrl(text), expected, text);
@@ -71,6 +81,7 @@ describe('a request', () => {
     ['nothing', '', 'connection_reset'],
     ['a part of the head', `${OK}Content-Ty`, 'connection_reset'],
     ['a part of the body', `${OK}Content-Length: 5\r\n\r\nhel`, 'truncated'],
+    ['a length that undici cannot count', `${OK}Content-Length: ${'9'.repeat(21)}\r\n\r\nhel`, 'bad_http'],
     ['a part of a chunk', `${CHUNKED}20\r\nhel`, 'truncated'],
     ['garbage', 'this is not HTTP\r\n\r\n', 'bad_http'],
     ['a chunk without a length', `${CHUNKED}zz\r\n`, 'bad_http'],
@@ -169,7 +180,7 @@ test('closing ends a TLS handshake that is not complete', async () => {
   await once(listener.listen(0, '127.0.0.1'), 'listening');
   const { port } = /** @type {AddressInfo} */ (listener.address());
   const requester = createRequester({ origin: `https://127.0.0.1:${port}`, timeoutMs: 60_000 });
-  const asked = assertFails(requester.request({ path: '/', timeoutMs: 50 }), 'connect_timeout');
+  const asked = assertFails(requester.request({ path: '/', timeoutMs: 50 }), 'tls_handshake_timeout');
   const [socket] = await accepted;
   const closed = once(socket.resume(), 'close');
   await asked;
@@ -211,7 +222,7 @@ describe('over TLS', () => {
 
   test('a certificate of the configured CA is accepted; the default roots do not know it', async () => {
     assert.equal((await ask(good, { tls: trust })).status, 200);
-    await assertFails(ask(good), 'certificate_not_trusted', /--ca-cert.*VAULT_CACERT/);
+    await assertFails(ask(good), 'certificate_issuer_unknown', /--ca-cert.*VAULT_CACERT/);
     await assertFails(ask(good.replace('https', 'http')), 'connection_reset', /https:\/\//);
   });
 
@@ -219,7 +230,7 @@ describe('over TLS', () => {
     ['otherName', 'certificate_name_mismatch', /--tls-server-name/],
     ['expired', 'certificate_expired', /^/],
     ['future', 'certificate_not_yet_valid', /^/],
-    ['stranger', 'certificate_not_trusted', /^/],
+    ['stranger', 'certificate_issuer_unknown', /^/],
   ])) {
     test(`${name}: ${code}, and accepted with skipVerify`, async () => {
       const origin = await serve(name);
@@ -236,7 +247,7 @@ describe('over TLS', () => {
       cert: made[name].pem,
       key: made[name].keyPem,
     });
-    await assertFails(ask(origin, { tls: trust }), 'connection_reset', /--client-cert/);
+    await assertFails(ask(origin, { tls: trust }), 'client_certificate_required', /--client-cert/);
     await assertFails(
       ask(origin, { tls: { ...trust, ...pair('stranger') } }),
       'connection_reset',
@@ -244,6 +255,6 @@ describe('over TLS', () => {
     );
     assert.equal((await ask(origin, { tls: { ...trust, ...pair('good') } })).status, 200);
     const old = await serve('good', { ...client, maxVersion: 'TLSv1.2' });
-    await assertFails(ask(old, { tls: trust }), 'tls_error', /--client-cert/);
+    await assertFails(ask(old, { tls: trust }), 'tls_handshake_failure', /--client-cert/);
   });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -17,7 +17,7 @@ describe('loadTls', () => {
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-tls-'));
-    for (const name of ['cas', 'none', 'many', 'heavy']) mkdirSync(at(name));
+    for (const name of ['cas', 'none', 'many', 'heavy', 'chains', 'keys']) mkdirSync(at(name));
     /** @type {Record<string, string>} */
     const files = {
       'ca.pem': `some words before\n${ca.pem}`,
@@ -35,18 +35,24 @@ describe('loadTls', () => {
       'many/2.pem': ca.pem.repeat(501),
       'heavy/1.pem': ca.pem + ' '.repeat(3_000_000),
       'heavy/2.pem': ca.pem + ' '.repeat(3_000_000),
+      'chains/1.pem': leaf.pem + ca.pem.repeat(600),
+      'chains/1.key': leaf.keyPem,
+      'keys/1.pem': leaf.pem,
+      'keys/1.key': leaf.keyPem + '#'.repeat(3_000_000),
       'cas/1.pem': ca.pem,
       'cas/2.crt': leaf.pem,
       'cas/README': 'not read',
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
+    for (const name of ['chains', 'keys'])
+      for (const type of ['pem', 'key']) symlinkSync(at(`${name}/1.${type}`), at(`${name}/2.${type}`));
   });
   after(() => rmSync(folder, { recursive: true }));
 
   test('no options: the default roots, verified', () => {
     assert.deepEqual(loadTls(), { rejectUnauthorized: true });
-    assert.equal('ca' in connectOptions(loadTls()), false);
-    assert.equal(connectOptions(undefined).rejectUnauthorized, true);
+    assert.equal('ca' in connectOptions(loadTls(), 'a.test'), false);
+    assert.equal(connectOptions(undefined, 'a.test').rejectUnauthorized, true);
   });
 
   test('a server that the user did not name is verified and receives no client certificate', () => {
@@ -102,6 +108,18 @@ describe('loadTls', () => {
     ['1001 certificates', { caCert: 'many.pem' }, 'too_many_certificates', /limit of 1000/],
     ['a directory of 1001 certificates', { caPath: 'many' }, 'too_many_certificates', /2\.pem exceeds/],
     ['a directory of 6 MB', { caPath: 'heavy' }, 'too_many_certificates', /4 MiB/],
+    [
+      'links to one chain of 601 certificates',
+      { clientCerts: 'chains' },
+      'too_many_certificates',
+      /client certificate .*2\.pem exceeds/,
+    ],
+    [
+      'links to one key file of 3 MB',
+      { clientCerts: 'keys' },
+      'too_many_certificates',
+      /client key .*2\.key exceeds/,
+    ],
     ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
     ['a missing CA directory', { caPath: 'absent' }, 'cannot_read', /was not found/],
     ['a CA directory without certificates', { caPath: 'none' }, 'folder_empty', /no .pem/],

@@ -27,6 +27,7 @@ export const REFUSALS = [
   ['HTTP 400', 400, { errors: ['no'] }, 'bad_request'],
   ['HTTP 403', 403, { errors: ['permission denied'] }, 'permission_denied'],
   ['HTTP 404', 404, { errors: [] }, 'not_found'],
+  ['HTTP 407', 407, {}, 'proxy_auth_required'],
   ['HTTP 429', 429, { errors: ['rate limit'] }, 'rate_limited'],
   ['HTTP 473', 473, { errors: [] }, 'standby'],
   ['HTTP 500', 500, { errors: ['internal error'] }, 'server_error'],

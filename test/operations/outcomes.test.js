@@ -14,6 +14,7 @@ test('every status outside 2xx maps to a declared outcome that is neither a succ
     ['permission_denied', 403],
     ['not_found', 404],
     ['http_error', 418],
+    ['proxy_auth_required', 407],
     ['rate_limited', 429],
     ['standby', 472, 473],
     ['server_error', 500],

@@ -130,9 +130,9 @@ const DAMAGED = {
   '2.5.29.30': ['3000', '3002 a000', '3007 a005 3003 8201ff', '3009 a007 3005 820161 0500'],
   '2.5.29.31': [
     ...['67617262616765', '3000', '3003 020101', '3004 3002 a000', '3006 3004 a002 0500'],
-    '3005 3003 810108',
+    ...['3005 3003 810108', '3002 3000', '3006 3004 81020640'],
   ],
-  '2.5.29.32': ['3000', '3002 0500', '3002 3000', '3007 3005 060161 3000'],
+  '2.5.29.32': ['3000', '3002 0500', '3002 3000', '3007 3005 060161 3000', '300a 3003 060161 3003 060161'],
   '2.5.29.33': ['3002 3000', '3005 3003 060161'],
   '2.5.29.35': ['0500', '3002 0500', '3003 a10161', '3002 8200', '3005 820101 0500'],
   '2.5.29.36': ['3000', '3002 8000', '3003 820101', '3003 8001ff'],
@@ -156,8 +156,8 @@ const PROPER = {
     ...[directoryName, der(0xa5), uri, der(0x87, bytesOf('0a000001')), der(0x88, bytesOf('2a03'))],
   ),
   '2.5.29.30': der(0x30, der(0xa0, subtree), der(0xa1, subtree, der(0x30, uri))),
-  '2.5.29.31': der(0x30, point, relative, der(0x30)),
-  '2.5.29.32': der(0x30, der(0x30, id), der(0x30, id, der(0x30, der(0x30, id, text(0x16, 'a'))))),
+  '2.5.29.31': der(0x30, point, relative, der(0x30, der(0xa2, directoryName))),
+  '2.5.29.32': der(0x30, der(0x30, id), der(0x30, oid('1.2.4'), der(0x30, der(0x30, id, text(0x16, 'a'))))),
   '2.5.29.33': der(0x30, der(0x30, id, id)),
   [AKI]: der(0x30, der(0x80, bytesOf(keyId)), der(0xa1, uri, directoryName), der(0x82, ca.ca.serial)),
   '2.5.29.36': der(0x30, der(0x81, bytesOf('00'))),
@@ -249,6 +249,11 @@ const ROWS = [
   ...[
     ['a sign that is not base64', (/** @type {string} */ pem) => pem.replace('MII', 'M!II')],
     ['base64url', (/** @type {string} */ pem) => pem.replace(/\n(.*)\n-----END/, '\n_$1\n-----END')],
+    ['blanks for line breaks', (/** @type {string} */ pem) => pem.replaceAll('\n', ' ')],
+    ['no line breaks', (/** @type {string} */ pem) => pem.replaceAll('\n', '')],
+    ['indented lines', (/** @type {string} */ pem) => pem.replaceAll('\nM', '\n M')],
+    ['an empty line', (/** @type {string} */ pem) => pem.replace('\n', '\n\n')],
+    ['a sign too many', (/** @type {string} */ pem) => pem.replace(/=*\n-----END/, 'A\n-----END')],
     [
       'a text after the padding',
       (/** @type {string} */ pem) => pem.replace('\n-----END', '=\nMAA=\n-----END'),
@@ -403,7 +408,7 @@ const ROWS = [
   [
     'an end before the beginning',
     'certificate_expired',
-    { ...of(ca.issue(CN, { extensions: [ALT_NAMES], inDays: 1 / 86_400, days: 0 })) },
+    { ...of(ca.issue(CN, { extensions: [ALT_NAMES], inDays: 1 / 86_400, days: 0 })), nowMs: Date.now() },
   ],
   [
     'a serial number in an array',

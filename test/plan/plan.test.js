@@ -66,6 +66,7 @@ const REFUSED = [
     'contradiction',
     /--threads 4.*--concurrency 3.*at least 4/,
   ],
+  ['streams of HTTP/1.1', { streams: 5 }, 'contradiction', /--streams 5.*HTTP\/1\.1.*--http 2/],
   [
     'new connections, and a number of requests for each',
     { connections: 'new', 'requests-per-connection': 5 },
@@ -113,7 +114,7 @@ describe('a plan', () => {
 
   for (const address of [
     'vault.example.com:8200',
-    'unix:///run/vault',
+    'unix:run/vault',
     'http://me:hunter2@host',
     'http://h?x',
   ]) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createSchedule } from '../../src/plan/schedule.js';
+import { createSchedule, inFlightBetween } from '../../src/plan/schedule.js';
 import { load } from '../engine/load-plan.js';
 
 /** @import { LoadPlan } from '../../src/plan/load.js' */
@@ -76,6 +76,23 @@ describe('constant arrivals', () => {
   test('a closed loop has no schedule', () => {
     assert.throws(() => createSchedule(load({ ratePerSecond: null })), TypeError);
   });
+});
+
+test('the requests in flight of a closed loop: its own part of the connections, and in a stage the mean of its level', () => {
+  const closed = load({ model: 'closed', ratePerSecond: null, concurrency: 9, durationMs: 8000 });
+  const line = (/** @type {number} */ from, /** @type {number} */ to) => ({ durationMs: 4000, from, to });
+  const stages = [
+    { name: 'hold', lines: [line(4, 4)] },
+    { name: 'ramp', lines: [line(4, 9)] },
+  ];
+  const staged = { ...closed, stages, warmupMs: 1000 };
+  const part = { index: 1, of: 2 };
+  const found = [
+    ...[load({}), closed, { ...closed, shard: part }].map((plan) => inFlightBetween(plan, 0, 8000)),
+    ...[staged, { ...staged, shard: part }].map((plan) => inFlightBetween(plan, 0, 4000)),
+    inFlightBetween(staged, 4000, 8000),
+  ];
+  assert.deepEqual(found, [null, 9, 4, 4, 2, 7]);
 });
 
 const anyLoad = fc

@@ -108,20 +108,20 @@ test('words in tables break only if they do not fit, and hidden columns cast a s
   assert.match(STYLE, /\.scroll \{[^}]*background-attachment: local, local, scroll, scroll/);
 });
 
-const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.constantFrom(
-    '<script>alert(1)</script>',
-    '"><img src=x onerror=alert(1)>',
-    "' onfocus='alert(1)",
-    '</title></style></script><!--',
-    '&lt;b&gt;&amp;',
-    ']]>\u2028\u2029\u202e\u0000',
-    '__proto__',
-    'constructor',
-    '$& $1 $`',
-  ),
-);
+const HOSTILE = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onfocus='alert(1)",
+  '</title></style></script><!--',
+  '&lt;b&gt;&amp;',
+  ']]>\u2028\u2029\u202e\u0000',
+  '__proto__',
+  'constructor',
+  '$& $1 $`',
+];
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+/** The first of the runs. */
+const examples = HOSTILE.map((text) => /** @type {[string]} */ ([text]));
 
 test('a page has at most 1000 charts', () => {
   const data = { unit: 'ms', groups: [{ name: '', runs: ['run 1'], values: [1] }] };
@@ -143,9 +143,12 @@ test('text of a report never becomes markup', () => {
       assert.doesNotMatch(html, /<script/);
       assert.doesNotMatch(withoutCode(html), /[\p{Cs}\u202a-\u202e]|(?!\n)\p{Cc}/u);
     }),
-    { numRuns: 60 },
+    { numRuns: 30, examples },
   );
 });
 
 test('escaped text contains no markup characters', () =>
-  fc.assert(fc.property(anyText, (text) => assert.doesNotMatch(escapeHtml(text), /[<>"']/))));
+  fc.assert(
+    fc.property(anyText, (text) => assert.doesNotMatch(escapeHtml(text), /[<>"']/)),
+    { examples },
+  ));

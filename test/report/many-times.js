@@ -2,7 +2,7 @@
 import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 /** @import { Second } from '../../src/engine/recording/seconds.js' */
 /** @import { CellTally } from '../../src/engine/recording/tally.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../../src/common/histogram.js' */
 
 /** @param {CellTally} operation @param {number} times @returns {CellTally} */
 export function manyOperations(operation, times) {
@@ -37,7 +37,7 @@ export function manyInSecond(row, times) {
   };
 }
 
-/** @param {Histogram} histogram @param {number} times a power of two @returns {Histogram} */
+/** @param {Distribution} histogram @param {number} times a power of two @returns {Distribution} */
 function manyValues(histogram, times) {
   return times === 1 ? histogram : manyValues(sumHistograms([histogram, histogram]), times / 2);
 }

@@ -4,12 +4,14 @@ import { describe, test } from 'node:test';
 import { describe as describeDocument } from '../../src/report/describe/index.js';
 import { renderDocument } from '../../src/report/index.js';
 import { mixedRun, REQUIRED, scenarioOf, stagedRun, troubledRun } from '../result/scenario-sample.js';
-import { INVALID as INVALID_RUN, SCENARIOS, TROUBLED, taken } from './documents.js';
+import { INVALID as INVALID_RUN, SCENARIOS, taken } from './documents.js';
 
 /** @import { ScenarioResult } from '../../src/result/scenario/scenario-schema.js' */
 /** @import { Result } from '../../src/result/schema.js' */
 
 const INVALID = INVALID_RUN.measurement;
+
+const TROUBLED = SCENARIOS['scenario-errors'];
 
 test('has a chart per figure over runs, with a group per target and a value per run', async () => {
   const { sections } = await describeDocument(SCENARIOS['scenario-compared']);

@@ -188,6 +188,7 @@ function factsOf({ samples, dueMs, load, command, meanings, times }) {
       model: load.model,
       arrivals: load.arrivals,
       warmupMs: 0,
+      timeoutMs: load.timeoutMs,
       interrupted: false,
       units: { [command]: command === 'ocsp' ? 'OCSP responses' : 'certificates' },
       meanings,

@@ -135,11 +135,18 @@ const EDITS = [
     / is met, but measurement.verdict is invalid/,
   ],
 ];
+test('accepts the result that is edited below', () => void read(run));
+
 for (const [what, edit, message] of EDITS) {
   test(`rejects a result with an edit of ${what}`, () => {
-    read(run);
-    assert.throws(() => read(edited(run, edit)), { code: 'inconsistent_result', message });
-    assert.throws(() => read(edited(run, edit)), { message: /^r\.json/ });
+    assert.throws(
+      () => read(edited(run, edit)),
+      (error) => {
+        assert.match(Object(error).message, /^r\.json/);
+        assert.match(Object(error).message, message);
+        return Object(error).code === 'inconsistent_result';
+      },
+    );
   });
 }
 
@@ -152,7 +159,9 @@ const groups = [
 ];
 const comparison = compareGroups(groups, { resamples: 10, failIf: ['p99 slower by 5%'] });
 const required = {
-  requirements: [{ ...REQUIRED, verdict: /** @type {const} */ ('not met'), low: 210, high: 230 }],
+  requirements: [
+    { ...REQUIRED, verdict: /** @type {const} */ ('not met'), actual: 220, low: 210, high: 230 },
+  ],
 };
 const scenario = scenarioOf({ inmem: [mixedRun(1, 0, required)], raft: [mixedRun(1.5, 1, required)] });
 /** @type {[string, unknown, (copy: any) => void, RegExp][]} */
@@ -176,7 +185,7 @@ const KINDS = [
     'a difference',
     comparison,
     ({ metrics }) => Object.assign(metrics.find(isP99).comparisons[0], { verdict: 'faster' }),
-    /the p99 of group 1 is faster, but the verdict by its values is slower/,
+    /verdict of p99 of group 1 is faster, but that by its values is slower/,
   ],
   [
     'a rule of a comparison',
@@ -188,7 +197,106 @@ const KINDS = [
     'the best group',
     comparison,
     ({ metrics }) => Object.assign(metrics[0], { best: 1 }),
-    /the best group by mean is 1/,
+    /best of mean is 1, but that by its values is 0/,
+  ],
+  [
+    'a difference in percent',
+    comparison,
+    ({ metrics }) => Object.assign(metrics.find(isP99).comparisons[0], { differencePercent: 1 }),
+    /differencePercent of p99 of group 1 is 1, but that by its values is 10/,
+  ],
+  [
+    'a p-value',
+    comparison,
+    ({ metrics }) => Object.assign(metrics.find(isP99).comparisons[0], { pValue: 0.01 }),
+    /pValue of p99 of group 1 is 0.01, but/,
+  ],
+  [
+    'the best median',
+    comparison,
+    ({ metrics }) => Object.assign(metrics[0], { bestMedian: 1 }),
+    /bestMedian of mean is 1, but that by its values is 0/,
+  ],
+  [
+    'a median of a group',
+    comparison,
+    ({ groups: [old] }) => Object.assign(old.metrics.p99, { median: 1 }),
+    /median of p99 of old is 1, but that by its values/,
+  ],
+  [
+    'the values of a group',
+    comparison,
+    ({ groups: [old] }) => old.metrics.p99.values.push(1),
+    /the number of values of p99 of old is 11, but that of its runs is 10/,
+  ],
+  [
+    'a run of a group, which is no longer used',
+    comparison,
+    ({ groups: [old] }) => Object.assign(old.runs[0], { used: false }),
+    /a run of old is left out for no reason/,
+  ],
+  [
+    'a share of a scenario',
+    scenario,
+    ({ steps: [{ requirements }] }) => {
+      const edit = { text: 'errors<50%', limit: 0.5, unit: 'fraction', actual: 0.9, low: 0.85, high: 0.95 };
+      Object.assign(requirements[0], edit, { verdict: 'met', verdicts: { met: 1 } });
+    },
+    /errors<50% of .* is met, but by its error bar it is not met/,
+  ],
+  [
+    'a rate of a scenario',
+    scenario,
+    ({ steps: [{ requirements }] }) => {
+      const edit = { text: 'rate>=1000/s', limit: 1000, unit: '/s', actual: 10, low: 9, high: 11 };
+      Object.assign(requirements[0], edit, { verdict: 'met', verdicts: { met: 1 } });
+    },
+    /rate>=1000\/s of .* is met, but by its error bar it is not met/,
+  ],
+  [
+    'a figure of a requirement of a scenario',
+    scenario,
+    ({ steps }) => Object.assign(steps[0].requirements[0], { actual: 12 }),
+    /is not met with 12, but its error bar is 210 to 230/,
+  ],
+  [
+    'the runs of a scenario',
+    scenario,
+    ({ steps: [step] }) => {
+      Object.assign(step, { runs: [], used: [] });
+      Object.assign(step.measurement, { verdict: null, verdicts: {} });
+    },
+    /has not one verdict per run/,
+  ],
+  [
+    'the used runs of a scenario',
+    scenario,
+    ({ steps }) => steps[0].used.pop(),
+    /the used runs of .* are not those that count/,
+  ],
+  [
+    'the number of errors of a row',
+    scenario,
+    ({ rows }) => Object.assign(rows[0], { errors: 9 }),
+    /the count of .* is 400, but succeeded \+ errors is 409/,
+  ],
+  [
+    'the error share of a row',
+    scenario,
+    ({ rows }) => Object.assign(rows[0], { errorShare: 0.5 }),
+    /the error share of .* is 0.5, but/,
+  ],
+  [
+    'a percentile of a row',
+    scenario,
+    ({ rows }) => Object.assign(rows[0], { p50: 1e6 }),
+    /min, percentiles and max are not in ascending order/,
+  ],
+  [
+    'a difference between targets',
+    scenario,
+    ({ differences }) => Object.assign(differences[0].targets[1], { difference: 1 }),
+    /the difference of .* of raft is 1, but by its values/,
   ],
   [
     'a requirement of a scenario',
@@ -220,6 +328,36 @@ const KINDS = [
     ({ requirements }) =>
       Object.assign(requirements[0], { verdict: requirements[0].verdict === 'met' ? 'not met' : 'met' }),
     /is (not )?met, but its figures/,
+  ],
+  [
+    'the percentiles of all delays',
+    clusterSample(),
+    ({ everywhere }) => Object.assign(everywhere.sinceAnswered.upper, { min: 0.001, p50: 0.001 }),
+    /everywhere.sinceAnswered.upper.min is 0.001, but its histogram has/,
+  ],
+  [
+    'the delays of a node, consistently',
+    clusterSample(),
+    ({ nodes: [{ delay }] }) => Object.assign(delay.sinceAnswered, { upper: delay.sinceAnswered.lower }),
+    /nodes.0.delay.sinceAnswered.upper is not that of the rows/,
+  ],
+  [
+    'a figure of a delay that is null',
+    clusterSample(),
+    ({ revokeMs }) => Object.assign(revokeMs, { mean: null }),
+    /revokeMs has \d+ values, but some of its figures are null/,
+  ],
+  [
+    'the number of planned certificates',
+    clusterSample(),
+    ({ certificates }) => Object.assign(certificates, { planned: 900 }),
+    /certificates.planned is not that of the plan/,
+  ],
+  [
+    'the poll lag',
+    clusterSample(),
+    ({ pollLagMs }) => Object.assign(pollLagMs, { p50: 1e6 }),
+    /pollLagMs: its figures are not in ascending order/,
   ],
   [
     'the number of missed polls',
@@ -302,7 +440,7 @@ describe('accepts what the tool wrote', () => {
   ];
   for (const [what, given] of RUNS) {
     test(what, () => {
-      for (let seed = 1; seed <= 4; seed++) {
+      for (const seed of [1, 2]) {
         const { load = {}, weights, ...more } = /** @type {any} */ (given);
         const durationMs = Math.ceil(20_000 * uniform(seed, 0, 1) + 500);
         const scoped = weights === undefined ? [] : SCOPED;

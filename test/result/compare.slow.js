@@ -77,9 +77,11 @@ function p99sOfRuns(seed, runs, ofRun = loadOfRun) {
     shard: null,
     startAt: null,
     stages: null,
+    streamsPerConnection: null,
     requestsPerConnection: null,
     resumesTls: false,
     localAddresses: [],
+    resolveEveryMs: null,
   };
   return Array.from({ length: runs }, (_, run) => {
     const { count, dueMs } = createSchedule(ofRun(plan, run));

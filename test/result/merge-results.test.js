@@ -234,6 +234,13 @@ function withLoad(part, changes) {
   return { ...part, load, plan: { ...part.plan, load } };
 }
 
+test('parts may be sent from different addresses, with different client certificates', () => {
+  const [one, other] = syntheticParts({ load: LOAD }, [1, 1]);
+  const moved = withTls(withLoad(other, { localAddresses: ['192.0.2.7'] }), { clientCerts: '/other' });
+  const { totals } = mergeResults([one, moved], { names: ['a.json', 'b.json'] });
+  assert.equal(totals.sent, one.totals.sent + other.totals.sent);
+});
+
 describe('refuses to merge', () => {
   const whole = syntheticRun({ load: LOAD });
   const names = ['a.json', 'b.json', 'c.json', 'd.json'];

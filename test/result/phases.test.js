@@ -75,9 +75,17 @@ describe('the phases of a result', () => {
     shown.measurement.observed.handshakes = { 'TLSv1.3 A http/1.1': { count: 100, resumed: 75 } };
     const text = (await renderDocument('text', shown)).replaceAll(/\s+/g, ' ');
     const expected =
-      /a new one for each request; TLSv1.3 A http\/1.1: 100 handshakes, 75 % resumed; (\S+)\/s while/;
+      /a new one for each request; TLSv1.3 A http\/1.1: 100 handshakes, 75 % resumed; (\S+)\/s with a response/;
     const [, rate] = expected.exec(text) ?? assert.fail(text);
     assert.equal(Number(rate), Number(run.rates.handshakesPerSecond?.toPrecision(3)));
+  });
+
+  test('the report names HTTP/2 and its streams', async () => {
+    const shown = /** @type {any} */ (structuredClone(run));
+    shown.load.streamsPerConnection = 10;
+    shown.measurement.observed.handshakes = { 'TLSv1.3 A h2': { count: 1, resumed: 0 } };
+    const text = (await renderDocument('text', shown)).replaceAll(/\s+/g, ' ');
+    assert.match(text, /kept open; HTTP\/2, up to 10 streams each; TLSv1.3 A h2: 1 handshake, none resumed/);
   });
 
   test('are rows of the table, and segments of a chart', async () => {

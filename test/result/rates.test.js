@@ -189,6 +189,44 @@ describe('a requirement of the offered rate', () => {
   });
 });
 
+describe('the bar of a rate', () => {
+  const barOf = (/** @type {ReturnType<typeof run>} */ { cells, facts }) => measure(cells, facts).rateBar;
+  const exponential = (/** @type {number} */ meanMs, /** @type {number} */ seed) => {
+    return (/** @type {number} */ due, /** @type {number} */ i) =>
+      due - meanMs * Math.log(1 - uniform(seed, i));
+  };
+
+  for (const [meanMs, seconds] of [
+    [2000, 10],
+    [1000, 10],
+    [2000, 20],
+  ]) {
+    test(`includes the offered rate though the delay grows at first: ${seconds} s, response times around ${meanMs} ms`, () => {
+      for (let seed = 1; seed <= 10; seed++) {
+        const bar = barOf(run({ ratePerSecond: 20, seconds }, exponential(meanMs, seed)));
+        assert.ok(Number(bar.high) >= 20, `${seed}: ${JSON.stringify(bar)}`);
+      }
+    });
+  }
+
+  test('of an interrupted run includes the offered rate if the target kept up', () => {
+    const bar = barOf(run(TWENTY, after(2000), { interrupted: true }));
+    assert.ok(Number(bar.high) >= 20, JSON.stringify(bar));
+  });
+
+  for (const perSecond of [10, 15, 18])
+    test(`does not include it if the target serves ${perSecond}/s of 20/s`, () => {
+      const newestFirst = inAnyOrder(
+        DUE,
+        picking(perSecond, (waiting) => waiting - 1),
+      );
+      for (const target of [serial(perSecond), newestFirst]) {
+        const bar = barOf(run(TWENTY, target));
+        assert.ok(Number(bar.high) < 20, JSON.stringify(bar));
+      }
+    });
+});
+
 test('a rate above the offered one is not met, though one arrival more than it implies fits into the window', () => {
   const ran = run({ ratePerSecond: 1, seconds: 4.1 }, after(10));
   assert.deepEqual(buildBlock(ran.cells, ran.facts).rates, {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 import { parseDocument, readDocument, readDocuments, readResults } from '../../src/result/read-document.js';
 import { createRunSet } from '../../src/result/runs/run-set.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
@@ -22,6 +23,11 @@ function bySecond(changes = {}) {
   const groups = [{ outcome: 'good', service: spread(400, 1, 90), lag: 0.1 }];
   return { ...sampleResult(groups, { timeline: timelineOf(groups, 3) }), ...changes };
 }
+
+/** 28,672 buckets in some 100 characters. */
+const FULL = encodeHistogram(
+  sumHistograms([Uint32Array.from({ length: 57_344 }, (_, i) => (i % 2 ? 1 : i / 2))]),
+);
 
 /** @param {{histogram?: string | null}[]} rows @param {string} histogram of the second one */
 const garbled = (rows, histogram) => rows.map((row, i) => (i === 1 ? { ...row, histogram } : row));
@@ -155,6 +161,12 @@ const REFUSED = [
     JSON.stringify(bySecond({ measurement: SAID, timeline: garbled(bySecond().timeline, '') })),
     'inconsistent_result',
     /x\.json does not add up: timeline\.1\.histogram cannot be read\./,
+  ],
+  [
+    'hundreds of histograms with all buckets, which take minutes to add up',
+    JSON.stringify({ ...bySecond({ measurement: SAID }), more: { own: Array(100).fill(FULL) } }),
+    'bad_document',
+    /x\.json has too many histogram buckets: see more\.own\.18\./,
   ],
   [
     'a part that does not exist',

@@ -237,6 +237,11 @@ describe('over runs', () => {
       runsWith({ load: otherLoad }),
       [/^The runs differ in load\.ratePerSecond \(20, 50\), which may explain a difference\.$/],
     ],
+    [
+      'through a proxy, and not: one',
+      runsWith({ load: openLoad({ proxy: 'proxy.test:3128' }) }),
+      [/^The runs differ in load\.proxy \(null, "proxy\.test:3128"\), which may explain a difference\.$/],
+    ],
     ['with different settings that do not count: none', runsWith({ interrupted: true, load: otherLoad }), []],
   ];
   for (const [why, results, expected] of WARNINGS) {

@@ -350,6 +350,18 @@ describe('the rate of a stage uses its own window:', () => {
     assert.deepEqual(found, ['6.5,46.3', '6.0,50.0', '6.0,50.0']);
   });
 
+  test('in a closed loop, it includes the rate with all connections in use until its end', () => {
+    // Ten requests in flight, of which one takes 3 s longer than the stage: nine connections are idle meanwhile.
+    const load = staged([stage('only', [6, 10, 10])], {
+      ...{ model: 'closed', ratePerSecond: null, concurrency: 10, requests: 300 },
+    });
+    const change = good(all, (/** @type {any} */ { intended, index }) => ({
+      done: intended + (index === 299 ? 3000 : 200),
+    }));
+    const { stages } = syntheticRun({ load, change });
+    assert.ok(Number(stages?.[0].rates.bar?.high) >= 50, JSON.stringify(stages?.[0].rates));
+  });
+
   test('a requirement on an operation is judged on its rate in the result', () => {
     // The writes work off a backlog, so that the whole takes longer than the reads.
     const change = good(

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
+import { connect, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
 import { startTarget } from '../targets/start.js';
-import { runChecked, runHere, startFaultProxy } from './support.js';
+import { abortAndWait, runChecked, runHere, startFaultProxy } from './support.js';
 
 /** @import { SpawnedDevServer } from '../../src/dev/spawn.js' */
 /** @import { AddressInfo } from 'node:net' */
@@ -73,6 +74,24 @@ describe('the rate of a closed loop with a number of requests', () => {
   });
 });
 
+test('a local address must be of the family of the address that the load goes to', async (t) => {
+  const to = Number(new URL(server.url).port);
+  const responder = createTcpServer((socket) => socket.pipe(connect(to, '127.0.0.1')).pipe(socket));
+  try {
+    await once(responder.listen(0, '::1'), 'listening');
+  } catch {
+    return t.skip('no IPv6');
+  }
+  t.after(() => responder.close());
+  const { port } = /** @type {AddressInfo} */ (responder.address());
+  const ocspUrl = `http://[::1]:${port}/v1/pki_int/ocsp`;
+  const plan = await planOf('ocsp', { ocspUrl, localAddress: ['127.0.0.1'], requests: 5 });
+  await assert.rejects(run(plan, { token: server.token }), {
+    code: 'local_address_unusable',
+    message: /"127\.0\.0\.1" is IPv4, but the target "::1" has no IPv4 address/,
+  });
+});
+
 test('concurrent runs do not interfere with each other', async () => {
   const plans = [
     await planOf('issue', { requests: 15, rate: '30/s', seed: 1 }),
@@ -105,7 +124,7 @@ test('the caller may take over the clean-up: the result does not wait for it', a
   const proxy = await startFaultProxy(server.url);
   t.after(proxy.close);
   proxy.aim(({ method }) => method === 'DELETE');
-  proxy.inject('silent');
+  const removing = new Promise((resolve) => proxy.inject(resolve));
   const stop = new AbortController();
   let closing = Promise.resolve();
   const result = await runChecked(
@@ -119,7 +138,8 @@ test('the caller may take over the clean-up: the result does not wait for it', a
     },
   );
   assert.equal(result.totals.succeeded, 5);
-  stop.abort();
+  await removing;
+  abortAndWait(t, stop);
   await closing;
 });
 

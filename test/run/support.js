@@ -1,6 +1,7 @@
 /** Targets for runs that go wrong halfway. */
 import assert from 'node:assert/strict';
 import { createServer, request as httpRequest } from 'node:http';
+import { LAST_CALLS_MS } from '../../src/common/stop.js';
 import { checkResult, createPlan, readEnvironment, run } from '../../src/index.js';
 import { TestCa } from '../pki/openssl-ca.js';
 import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
@@ -9,6 +10,7 @@ import { BEHAVIOURS, DEFAULTS } from '../targets/behaviours.js';
 /** @import { Context, Settings } from '../targets/behaviours.js' */
 /** @import { IncomingMessage, ServerResponse } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
+/** @import { TestContext } from 'node:test' */
 
 /** @typedef {{method: string, path: string, body: string, atNs: bigint}} Seen a request under load */
 /** @typedef {(context: Context) => void} Behaviour */
@@ -82,6 +84,18 @@ function forward(upstream, req, body, res) {
   });
   onward.on('error', () => res.writeHead(502).end());
   onward.end(body);
+}
+
+/**
+ * What calls in flight are given after a stop passes at once.
+ *
+ * @param {TestContext} t @param {AbortController} stop
+ */
+export function abortAndWait(t, stop) {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  stop.abort();
+  t.mock.timers.tick(LAST_CALLS_MS);
+  t.mock.timers.reset();
 }
 
 /** As `run`, for a result whose numbers agree with each other. @type {typeof run} */

@@ -285,6 +285,12 @@ describe('createVaultClient', () => {
     });
   }
 
+  test('a redirect of sys/health is not followed either, and its address is reported', async () => {
+    answer(308, '', { location: 'https://vault.example/v1/sys/health?secret=1' });
+    const message = `${url} redirects to https://vault.example/v1/sys/health.`;
+    await assert.rejects(client.health(), { code: 'redirected', message });
+  });
+
   test('rejects paths that are not below /v1/', async () => {
     for (const path of ['', '/x', 'a//b', '../sys', 'a/./b']) {
       await assert.rejects(client.read(path), { code: 'bad_vault_path' });

@@ -100,6 +100,29 @@ describe('new connections to Vault over TLS', () => {
     assert.ok(count >= RATE / 2 && count <= RATE / 2 + 10, `${count} handshakes`);
   });
 
+  test('HTTP/2: a connection for 10 streams; nothing is lost or sent twice; a new one for each request', async () => {
+    const closed = ['ocsp', '--role', 'ec-stored', '--concurrency', '10', '--duration', '3s'];
+    const { port } = /** @type {AddressInfo} */ (relay.address());
+    const env = {
+      ...{ VAULT_ADDR: `https://127.0.0.1:${port}`, VAULT_TOKEN: vault.token },
+      ...{ VAULT_CACERT: String(vault.caCert) },
+    };
+    const mark = audit.mark();
+    const result = await measure([...closed, '--http', '2', '--streams', '10'], { env });
+    const requests = audit.since(mark, 'pki_int/ocsp').length;
+    const { sent, succeeded } = result.totals;
+    assert.deepEqual([requests, succeeded], [sent, sent]);
+    assert.ok(sent > 100, `${sent} requests`);
+    const [[name, { count }]] = handshakesOf(result);
+    assert.match(name, /^TLSv1\.3 TLS_\w+ h2$/);
+    assert.equal(count, 1);
+    const more = ['--http', '2', '--connections', 'new'];
+    const { result: each, requests: arrived, opened } = await run(2, more);
+    assert.deepEqual([each.totals.succeeded, arrived], [RATE * 2, RATE * 2]);
+    assert.equal(handshakesOf(each)[0][1].count, RATE * 2);
+    assert.ok(opened <= RATE * 2 + MAX_PREPARATIONS + 1, `${opened} handshakes`);
+  });
+
   test('kept connections are opened once', async () => {
     const { result, opened } = await run(2, []);
     assert.ok(opened > 10 && opened <= 10 + MAX_PREPARATIONS, `${opened} handshakes`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readEnvironment } from '../../src/vault/environment.js';
 
@@ -18,6 +18,7 @@ describe('readEnvironment', () => {
   test('nothing set: no values, verification on', () => {
     assert.deepEqual(read({}), {
       address: null,
+      addressSource: null,
       token: null,
       tokenSource: null,
       namespace: null,
@@ -29,6 +30,7 @@ describe('readEnvironment', () => {
         serverName: null,
         skipVerify: false,
       },
+      proxySource: null,
       timeoutMs: null,
     });
   });
@@ -60,6 +62,12 @@ describe('readEnvironment', () => {
     assert.deepEqual(flat(read({ ...vault, ...bao })), Object.values(bao));
     assert.equal(read(vault).tokenSource, 'VAULT_TOKEN');
     assert.equal(read({ ...vault, ...bao }).tokenSource, 'BAO_TOKEN');
+  });
+
+  test("an agent's address takes precedence, as in vault", () => {
+    const env = { BAO_ADDR: 'http://b', VAULT_AGENT_ADDR: 'unix:///run/agent' };
+    const { address, addressSource } = read(env);
+    assert.deepEqual([address, addressSource], ['unix:///run/agent', 'VAULT_AGENT_ADDR']);
   });
 
   test('an empty BAO_ variable does not hide the VAULT_ one', () => {
@@ -143,6 +151,13 @@ describe('readEnvironment', () => {
     );
     writeFileSync(join(home, '.vault-token'), '\n');
     assert.equal(read({}).token, null);
+    rmSync(join(home, '.vault-token'));
+  });
+
+  test('without a home, or with a relative one, there is no token file: it would be in the current directory', () => {
+    writeFileSync(join(home, '.vault-token'), 'hvs.file');
+    for (const other of ['', relative(process.cwd(), home)])
+      assert.equal(readEnvironment({}, { home: other }).token, null);
     rmSync(join(home, '.vault-token'));
   });
 

@@ -72,7 +72,10 @@ for (const caKeyType of CA_KEY_TYPES) {
     });
     /** @param {...string} args about the one certificate */
     const ask = (...args) =>
-      runToResult(['ocsp', '--cert', pki.cert, '--issuer', pki.issuer, '--requests', '40', ...args], pki.env);
+      runToResult(
+        ['ocsp', '--cold-start', '--cert', pki.cert, '--issuer', pki.issuer, '--requests', '40', ...args],
+        pki.env,
+      );
 
     /** @type {[string, string[], string[]][]} what, flags, operations that Vault sees */
     const ways = [
@@ -167,7 +170,8 @@ async function keepRevokeAsk({ caKeyType, vault, root, env, issuer }) {
     ['all', ['--expect', 'revoked', '--threads', '2'], { status_good: 40, revoked: 20 }],
   ];
   for (const [name, flags, outcomes] of rows) {
-    const run = await runToResult(['ocsp', '--serials', file(name), '--requests', '60', ...flags], env);
+    const load = ['--cold-start', '--requests', '60'];
+    const run = await runToResult(['ocsp', '--serials', file(name), ...load, ...flags], env);
     assertRan(run);
     assert.deepEqual(run.result.outcomes, outcomes, `${name} ${flags}`);
   }

@@ -332,7 +332,7 @@ describe('TLS', () => {
     assert.equal((await health(vault.url, { skipVerify: true })).product, 'Vault');
   });
 
-  test('without its CA', () => assertFails(health(vault.url), 'certificate_not_trusted', /VAULT_CACERT/));
+  test('without its CA', () => assertFails(health(vault.url), 'certificate_issuer_unknown', /VAULT_CACERT/));
 
   test('another name', () =>
     assertFails(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
 import { meanBar, rateBar } from '../../src/verdict/bars.js';
+import { binomialCdf } from '../../src/verdict/statistics.js';
 
 const SAMPLE = { errors: 0, offeredPerSecond: null, isServed: false, slowdown: 1 };
 
@@ -42,3 +43,24 @@ test('the mean of 200 fast requests may miss slow ones: a share of 1.5 %, as slo
   const { high } = meanBar(times, 10_000);
   assert.ok(high > 160 && high < 190, String(high));
 });
+
+for (const n of [20, 50, 200]) {
+  test(`the bar of a mean of ${n} requests misses the truth in 6 % of runs at most, however few are fast or slow`, () => {
+    /** Bars with 0, 1, 2, ... slow requests. */
+    const bars = Array.from({ length: n + 1 }, (_, slow) => {
+      const histogram = createHistogram();
+      for (let i = 0; i < n; i++) recordMs(histogram, i < slow ? 1000 : 1);
+      return meanBar({ reported: histogram, target: histogram }, 1000);
+    });
+    for (let share = 0.002; share < 1; share += 0.002) {
+      const mean = 1 + share * 999;
+      const missed = [0, 0];
+      for (const [slow, { low, high }] of bars.entries()) {
+        const probability = binomialCdf(slow, n, share) - binomialCdf(slow - 1, n, share);
+        if (low > mean * 1.001) missed[0] += probability;
+        if (high < mean * 0.999) missed[1] += probability;
+      }
+      assert.ok(Math.max(...missed) < 0.06, `${share}: ${missed}`);
+    }
+  });
+}

@@ -10,7 +10,8 @@ import {
   histogramOf,
   judgeDelay,
   judgeMeasurement,
-  upperSinceResponse,
+  outcomeOf,
+  valuesOfDelay,
   withResponse,
 } from '../../result/propagation/judge-delays.js';
 /** @import { Measured } from '../../result/propagation/judge-delays.js' */
@@ -62,17 +63,6 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
   };
 }
 
-/** A certificate's outcome is the first of these that any node has. */
-const WORST_FIRST = /** @type {const} */ ([
-  ...['never_revoked', 'never_answered', 'not_good_before', 'undecided'],
-]);
-
-/** @param {Row} row @returns {Propagation['rows'][number]['outcome']} */
-function outcomeOf({ outcome, nodes }) {
-  if (outcome !== 'followed') return outcome;
-  return WORST_FIRST.find((worst) => nodes.some((node) => node.outcome === worst)) ?? 'revoked';
-}
-
 /**
  * @param {Pick<PropagationNode, 'url' | 'version' | 'state'> & Findings['watched'][number]} node
  * @param {number} number @param {Row[]} rows @returns {PropagationNode}
@@ -90,18 +80,17 @@ function concludeNode({ answers, counts: { sent, ...others }, ...facts }, number
   };
 }
 
-/** @param {Measured[]} delays @returns {DelayBlock} negative delays count as zero */
+/** @param {Measured[]} delays @returns {DelayBlock} */
 function delayOf(delays) {
-  const valuesOf = (/** @type {(delay: Measured) => number} */ read) => latencyOf(delays.map(read));
+  const { sinceAnswered, sinceSent, widthMs, ...counts } = valuesOfDelay(delays);
+  const ofBounds = (/** @type {typeof sinceSent} */ { lower, upper }) => {
+    return { lower: latencyOf(lower), upper: latencyOf(upper) };
+  };
   return {
-    revoked: delays.length,
-    beforeAnswered: delays.filter((delay) => upperSinceResponse(delay) <= 0).length,
-    sinceAnswered: {
-      lower: valuesOf(({ lowerMs, respondedMs }) => lowerMs - respondedMs),
-      upper: valuesOf(upperSinceResponse),
-    },
-    sinceSent: { lower: valuesOf(({ lowerMs }) => lowerMs), upper: valuesOf(({ upperMs }) => upperMs) },
-    widthMs: valuesOf(({ lowerMs, upperMs }) => upperMs - lowerMs),
+    ...counts,
+    sinceAnswered: ofBounds(sinceAnswered),
+    sinceSent: ofBounds(sinceSent),
+    widthMs: latencyOf(widthMs),
   };
 }
 

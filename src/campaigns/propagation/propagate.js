@@ -15,6 +15,7 @@ import { checkIssuance } from '../../operations/prepare.js';
 import { checkPermission } from '../../vault/check-role.js';
 import { startRenewal } from '../../vault/check-token.js';
 import { createVaultClient, textOf, unlessRefused } from '../../vault/client.js';
+import { describeProxy, readNetwork } from '../../vault/network.js';
 import { redact } from '../../vault/redact.js';
 import { followCertificate, warmUp } from './certificate.js';
 import { conclude } from './conclude.js';
@@ -61,12 +62,17 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   setMaxListeners(0, stop);
   const { timeoutMs } = plan;
   const { url, mount, namespace, tls: files } = plan.target;
-  const tls = loadTls(files);
+  const network = readNetwork(plan.target, plan.nodes);
+  const tls = { ...loadTls(files), network };
   const connect = () => createVaultClient({ url, token, namespace, tls, timeoutMs });
   const client = connect();
   // A client sends one request at a time; revocations must not wait for each other.
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
+  for (const one of [url, ...plan.nodes]) {
+    const note = describeProxy(one, network, one === url);
+    if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
+  }
   let renewal = { stop() {} };
   const keepAlive = (/** @type {number} */ renewEveryMs) => {
     // The preparation may go on for a while after a stop.

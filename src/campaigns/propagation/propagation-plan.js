@@ -10,7 +10,8 @@ import { readEnvironment } from '../../vault/environment.js';
 /** @import { TargetPlan } from '../../vault/environment.js' */
 
 const { url, timeout, seed, require: requirement } = commonOptions;
-const SHARED = /^(dev|tls|mount|namespace|ca-.*|client-cert|client-key|tls-server-name|tls-skip-verify)$/;
+const SHARED =
+  /^(dev|tls|connect-to|mount|namespace|ca-.*|client-cert|client-key|tls-server-name|tls-skip-verify)$/;
 const DAY_MS = 86_400_000;
 
 export const propagationOptions = {

@@ -20,7 +20,7 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /**
  * @param {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number,
  *   clock: Clock}} node `timeoutMs`: per query, including the connection setup
- * @param {typeof createConnection} [open]
+ * @param {(options: {origin: string, tls: Tls}) => Connection} [open]
  */
 export function createResponder({ url, mount, namespace, tls, timeoutMs, clock }, open = createConnection) {
   const { origin, basePath } = parseTargetUrl(url, '--node');

@@ -140,7 +140,7 @@ const oneOrMore = (schema, max) => z.union([schema, z.array(schema).max(max)]);
 const list = (schema, max = 100) => z.array(schema).min(1).max(max);
 
 /** Command-line options, except those for one machine or one run. */
-export const targetOptions = optionsOf('Target', ['dev', 'tls']);
+export const targetOptions = optionsOf('Target', ['dev', 'tls', 'connect-to']);
 export const loadOptions = optionsOf('Load', ['shard', 'start-at']);
 
 const requirements = optional(

@@ -1,14 +1,16 @@
 /** A dry run of a scenario: setup, targets, operations, stages, request counts, and the objects left on the target. */
 import { isDeepStrictEqual } from 'node:util';
-import { camelCase, readOptions } from '../../common/options.js';
+import { camelCase, originOf, readOptions } from '../../common/options.js';
 import { maxOf, total } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
+import { routeOf } from '../../http/route.js';
 import { loadOperation } from '../../operations/index.js';
 import { scheduleOf } from '../../plan/due.js';
 import { stageFacts } from '../../plan/stages.js';
 import { counted, loadPhrase } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
 import { levelText } from '../../result/search/explain.js';
+import { readNetwork } from '../../vault/network.js';
 import { quoted, targetFlags, teardownCommands } from '../../vault/setup/command.js';
 import { planSetup } from '../../vault/setup/setup-plan.js';
 import { planOfStep } from '../search/step-plan.js';
@@ -86,6 +88,7 @@ function describeRest(steps, { repeat, pauseMs, out, search = null }) {
 async function describeStep({ name, plan, searchSettings = null, notJudged = [] }, setup, settings) {
   const { load, target, dev, mix, requirements } = plan;
   const place = [target.url, targetFlags({ ...target, url: '' }).trim()];
+  const { proxy } = routeOf(originOf(target.url), readNetwork(target));
   const schedule = searchSettings === null ? scheduleOf(load) : null;
   const planned = schedule === null ? load.requests : schedule.count - schedule.firstMeasured;
   const before = schedule === null ? '' : ` with ${formatCount(schedule.firstMeasured)} more`;
@@ -96,6 +99,7 @@ async function describeStep({ name, plan, searchSettings = null, notJudged = [] 
     ...facts({
       Run: name,
       Target: dev ? 'an embedded PKI server' : place.filter(Boolean),
+      Proxy: proxy === null || dev ? [] : `${proxy.name} (${proxy.source})`,
       Mount: target.mount,
       ...(searchSettings ? describeSearch(plan, searchSettings) : { Load: loadPhrase(load), Requests: text }),
     }),

@@ -1,7 +1,7 @@
 /** A scenario and flags -> its steps: each run on each target, planned, and checked for a search. */
 import { usageError } from '../../common/errors.js';
 import { createAddressFilter } from '../../common/listen.js';
-import { camelCase, readOptions } from '../../common/options.js';
+import { camelCase, originOf, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
@@ -103,7 +103,7 @@ async function checkAllowed(run, { name, tokenEnv, options: given }, plan, { all
     refuse([...place, 'token-env'], problem, `--allow-env ${tokenEnv}`);
   }
   const check = (/** @type {Path} */ path, /** @type {string} */ url) => {
-    const { origin } = new URL(url);
+    const origin = originOf(url);
     const problem = `is ${origin}, an address that only the scenario names`;
     if (!mayReach(url)) refuse(path, problem, `--allow-url ${quoted(origin)}`);
   };

@@ -5,9 +5,9 @@ import { USED_UP } from '../../operations/revoke.js';
 import { METRICS } from '../../plan/requirements.js';
 import { errorRateOf } from '../../result/build.js';
 import { invalidReasonOf } from '../../result/document.js';
-import { explain } from '../../result/search/explain.js';
+import { explain, findBracket } from '../../result/search/explain.js';
 import { findPeak } from './peak.js';
-import { createTries, findHighest, lowestAbove, TOLERANCE } from './search.js';
+import { createTries, findHighest, TOLERANCE } from './search.js';
 import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -43,8 +43,6 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
   function documentOf(level, why) {
     const confirmation = (level === null ? null : confirmations.get(level)) ?? null;
     const met = steps.filter(({ verdict }) => verdict === 'met');
-    const highestMet = met.length === 0 ? null : Math.max(...met.map((step) => step.level));
-    const peak = of === 'rate' || met.length === 0 ? null : Math.max(...met.map((step) => step.perSecond));
     const { requirements, load, ...rest } = plan;
     /** @type {Omit<Search, 'explanation'>} */
     const document = {
@@ -72,8 +70,8 @@ export async function findMax(plan, settings, { runStep, onStep, isStopped = () 
         ...(level !== null && confirmation?.requirements[i].verdict !== 'met' ? { beyond: true } : {}),
       })),
       answer: met.findLast((step) => step.level === level && step.phase === 'confirmation') ?? null,
-      bracket: { confirmed: level, highestMet, above: lowestAbove(steps, level ?? highestMet ?? 0) },
-      ...{ peakPerSecond: peak, why, steps: [...steps], confirmation },
+      ...findBracket(of, steps, level),
+      ...{ why, steps: [...steps], confirmation },
     };
     return { ...document, explanation: explain(document) };
   }

@@ -2,9 +2,8 @@
  * Finds the fewest requests in flight that reach the peak throughput. Doubles them until throughput stops
  * growing, a requirement is not met or the limit is reached; then bisects, and confirms with a longer step.
  */
-import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain.js';
+import { isPassing, lacksSamples, lastOfEach, lowestAbove } from '../../result/search/explain.js';
 import { bisect } from '../bisect.js';
-import { lowestAbove } from './search.js';
 
 /** @import { Found, Tries, Measured, Step, Why } from './search.js' */
 

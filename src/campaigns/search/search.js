@@ -1,5 +1,5 @@
 /** Finds the highest rate that meets every requirement: doubles or halves it, bisects, and confirms it with a longer step. */
-import { isPassing, lacksSamples, lastOfEach } from '../../result/search/explain.js';
+import { isPassing, lacksSamples, lastOfEach, lowestAbove, whyEnded } from '../../result/search/explain.js';
 import { bisect } from '../bisect.js';
 
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
@@ -30,8 +30,12 @@ const STEPS_DOWN = [1, 1, 2, 2, 4, 0];
 const LIMITS = Object.freeze({ failed: 2, unproven: 3, unoffered: 3 });
 const CONFIRMING = Object.freeze({ failed: 1, unproven: 2, unoffered: 3 });
 
-/** A failed level this near above the confirmed one takes precedence over a lower one that was not offered. */
-const STILL_NEAR = 0.05;
+/** By chance, a level that is a little too high passes one in twenty confirmations: after a failed one, it takes this many in a row. */
+const PASSES = 2;
+
+/** @param {Step} step */
+const isRefuted = ({ phase, verdict }) =>
+  phase === 'confirmation' && (verdict === 'not met' || verdict === 'not proven');
 
 /** If the tool cannot offer this many levels in a row, and no level passed, the search ends. */
 const UNOFFERED_LEVELS = 2;
@@ -49,14 +53,17 @@ export function createTries({ measure, isStopped = () => false }) {
      * @param {number} level @param {Phase} phase @param {typeof LIMITS | typeof CONFIRMING} [limits]
      */
     async tryLevel(level, phase, limits = LIMITS) {
-      let [failed, unproven, unoffered] = [0, 0, 0];
-      for (;;) {
-        const attempt = failed + unproven + unoffered + 1;
+      let [passed, failed, unproven, unoffered] = [0, 0, 0, 0];
+      for (let attempt = 1; ; attempt++) {
+        const passes = phase === 'confirmation' && steps.some(isRefuted) ? PASSES : 1;
         const step = await measure(level, phase, attempt);
         // An interrupted step has no verdict.
         if (isStopped()) return step;
         steps.push({ level, phase, attempt, ...step });
-        if (isPassing(step) || step.isClear) return step;
+        if (step.isClear || lacksSamples(step)) return step;
+        passed = step.verdict === 'met' ? passed + 1 : 0;
+        if (passed === passes) return step;
+        if (passed > 0) continue;
         if (step.verdict === 'not offered') unoffered++;
         else if (step.verdict === 'not proven') unproven++;
         else failed++;
@@ -87,7 +94,7 @@ export async function findHighest({ start, lowest, highest }, { steps, isStopped
   for (const down of STEPS_DOWN) {
     if (isStopped()) break;
     const step = await tryLevel(level, 'confirmation', CONFIRMING);
-    if (!isStopped() && step.verdict === 'met') return { level, why: whyEnded(steps, level) };
+    if (!isStopped() && step.verdict === 'met') return { level, why: whyEnded(lowestAbove(steps, level)) };
     const lower = round(level * (1 - down * TOLERANCE));
     // A lower level gives even fewer samples in the same time.
     if (lacksSamples(step) || lower >= level) break;
@@ -100,26 +107,4 @@ export async function findHighest({ start, lowest, highest }, { steps, isStopped
 function offersNothing(steps, levels = 1) {
   const last = lastOfEach(steps).slice(-UNOFFERED_LEVELS);
   return last.length >= levels && last.every(({ verdict }) => verdict === 'not offered');
-}
-
-/** @param {readonly Step[]} steps @param {number} level confirmed @returns {Why} */
-function whyEnded(steps, level) {
-  const above = lowestAbove(steps, level);
-  if (above === null) return 'highest';
-  return above.verdict === 'not offered' ? 'generator' : 'bracketed';
-}
-
-/**
- * @param {readonly Pick<Step, 'level' | 'verdict' | 'isStarved'>[]} steps @param {number} level
- * @returns {Search['bracket']['above']} the lowest level above that did not pass its last step; if it was not
- *   offered, the lowest failed one instead, if within STILL_NEAR
- */
-export function lowestAbove(steps, level) {
-  const above = lastOfEach(steps)
-    .filter((step) => step.level > level && !isPassing(step))
-    .sort((a, b) => a.level - b.level);
-  if (above.length === 0) return null;
-  const failed = above.find(({ verdict }) => verdict !== 'not offered');
-  const lowest = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
-  return { level: lowest.level, verdict: lowest.verdict };
 }

@@ -1,7 +1,7 @@
 /** Sample -> histograms and counters: a Tally. The operation's `classify` classifies a response. */
 import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
-import { createSecond } from './seconds.js';
+import { createCurrentSecond } from './seconds.js';
 import { createSpans, spanLength } from './spans.js';
 import { addTimes, countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Classification } from '../../operations/index.js' */
@@ -53,7 +53,7 @@ export function createRecorder(context) {
   /** Seconds of several shards get merged, so each keeps its histogram. */
   const keepsHistograms = shards > 1;
   const spans = keepsHistograms ? null : createSpans();
-  let current = createSecond(0);
+  const current = createCurrentSecond();
 
   /** @param {Sample} sample @returns {Classification} */
   function classifySample({ operation, failure, status, body, index }) {
@@ -71,17 +71,17 @@ export function createRecorder(context) {
   /** @param {boolean} [isLast] */
   function closeSecond(isLast) {
     const row = current.row(keepsHistograms);
-    onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.response, isLast) });
-    current = createSecond(current.second + 1);
+    onSecond(spans === null ? row : { ...row, ...spans.add(row.second, current.responses(), isLast) });
+    current.next();
   }
 
   /** @param {number} ms from the start of the measured phase */
   function closeSecondsBefore(ms) {
-    while ((current.second + 1) * 1000 <= ms) closeSecond();
+    while ((current.second() + 1) * 1000 <= ms) closeSecond();
   }
 
   function openRow() {
-    return current.isEmpty() ? null : current.row(keepsHistograms || spanLength(current.second) === 1);
+    return current.isEmpty() ? null : current.row(keepsHistograms || spanLength(current.second()) === 1);
   }
 
   /** Also classifies it: the operation may keep an item. @param {CellTally<Recorded>} cell @param {Sample} sample */

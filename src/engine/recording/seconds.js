@@ -11,9 +11,9 @@ import { addUp } from './tally.js';
 
 /** @import { Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../../common/histogram.js' */
 
-/** @typedef {ReturnType<ReturnType<typeof createSecond>['row']>} SecondRow of one shard */
+/** @typedef {ReturnType<ReturnType<typeof createCurrentSecond>['row']>} SecondRow of one shard */
 /** @typedef {SecondRow} Second of all shards */
 
 /** @param {Pick<LoadPlan, 'threads' | 'shard'>} load whose `threads` deliver rows */
@@ -67,15 +67,25 @@ export function createSeconds({ threads, shard }) {
 }
 
 /** @param {number} second */
-export function createSecond(second) {
-  const row = { second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) };
+const emptyRow = (second) => ({
+  ...{ second, succeeded: 0, failed: 0, failures: /** @type {Record<string, number>} */ ({}) },
+});
+
+/** One second of a shard after the other; its histograms are reused. */
+export function createCurrentSecond() {
+  let row = emptyRow(0);
   const response = createHistogram();
   const sendLag = createHistogram();
-  const isEmpty = () => row.succeeded + row.failed === 0;
   return {
-    second,
-    isEmpty,
-    response,
+    second: () => row.second,
+    isEmpty: () => row.succeeded + row.failed === 0,
+    /** @returns {Distribution} of the response times so far */
+    responses: () => sumHistograms([response]),
+    next() {
+      row = emptyRow(row.second + 1);
+      response.reset();
+      sendLag.reset();
+    },
     /** @param {Classification} classification @param {number} responseMs @param {number} sendLagMs */
     add({ outcome, success }, responseMs, sendLagMs) {
       recordMs(response, responseMs);
@@ -94,7 +104,7 @@ export function createSecond(second) {
 }
 
 /**
- * @param {Histogram} response @param {Histogram} lag @param {boolean} keepsHistograms includes the histograms
+ * @param {Distribution} response @param {Distribution} lag @param {boolean} keepsHistograms includes the histograms
  * @param {{max: number, lagMax: number}} [exact] for decoded histograms, which hold only the bucket of the maximum
  * @returns times in ms; null for a second without completed requests
  */

@@ -3,7 +3,7 @@
  * then one per ten seconds, and one per minute from the tenth hour on. A day has 7,680 histograms.
  */
 import { encodeHistogram, sumHistograms } from '../../common/histogram.js';
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../../common/histogram.js' */
 
 /** Seconds with a histogram of their own. */
 export const FINE_SECONDS = 3600;
@@ -18,7 +18,7 @@ export function spanLength(second) {
 
 /** Joins the histograms of consecutive seconds. */
 export function createSpans() {
-  /** Of the current span; null: no request completed in it. @type {Histogram | string | null} */
+  /** Of the current span; null: no request completed in it. @type {Distribution | string | null} */
   let sum = null;
   let seconds = 0;
 
@@ -33,7 +33,7 @@ export function createSpans() {
 
   return {
     /**
-     * @param {number} second @param {Histogram | string | null} histogram of the requests completed in it
+     * @param {number} second @param {Distribution | string | null} histogram of the requests completed in it
      * @param {boolean} [isLast] @returns {ReturnType<typeof end>} for this second's row: null within a span
      */
     add(second, histogram, isLast = false) {

@@ -5,13 +5,13 @@
 import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
 
-/** @import { PackedHistogram, SparseHistogram } from '../../common/histogram.js' */
+/** @import { Distribution, PackedHistogram, SparseHistogram, Sum } from '../../common/histogram.js' */
 /** @import { Classification } from '../../operations/index.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
 /** @typedef {(typeof SERIES)[number]} Series */
 /** @typedef {Histogram | SparseHistogram} Recorded the latter for failures: there may be many kinds, most of them rare */
-/** @typedef {Histogram | PackedHistogram} Summed read it with `sumHistograms` */
+/** @typedef {Distribution | PackedHistogram} Summed read it with `sumHistograms` */
 /**
  * @template [H=Summed]
  * @typedef {{success: boolean, count: number, latency: Record<Series, H>}} OutcomeTally
@@ -170,7 +170,7 @@ export function packTally({ cells, lag, readLate, displaced }) {
   };
 }
 
-/** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Omit<Tally, 'cells'> & {cells: CellTally[]}} */
+/** @param {Tally<PackedHistogram | string>[]} tallies of the same plan, at least one @returns {Omit<Tally<Sum>, 'cells'> & {cells: CellTally[]}} */
 export function mergeTallies(tallies) {
   return {
     cells: tallies[0].cells.map((_, i) => mergeCells(tallies.map(({ cells }) => cells[i]))),
@@ -233,7 +233,7 @@ export function plannedOf(operations, { planned, neverSent }) {
   };
 }
 
-/** @param {CellTally<Histogram | PackedHistogram | string>[]} parts @returns {CellTally} */
+/** @param {CellTally<Summed | string>[]} parts @returns {CellTally} */
 function mergeCells(parts) {
   const [{ name, stage }] = parts;
   const outcomes = new Set(parts.flatMap((part) => Object.keys(part.outcomes)));
@@ -241,11 +241,7 @@ function mergeCells(parts) {
     const inputs = parts.flatMap((part) =>
       Object.hasOwn(part.outcomes, outcome) ? part.outcomes[outcome] : [],
     );
-    // A single one stays packed: the live thread would make a hundred large arrays of each report.
-    const latency = latencyOf((series) => {
-      const [first, ...others] = inputs.map(({ latency }) => latency[series]);
-      return others.length === 0 && typeof first !== 'string' ? first : sumHistograms([first, ...others]);
-    });
+    const latency = latencyOf((series) => sumHistograms(inputs.map(({ latency }) => latency[series])));
     return [outcome, { success: inputs[0].success, count: total(inputs.map(({ count }) => count)), latency }];
   };
   return {

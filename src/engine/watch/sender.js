@@ -18,6 +18,10 @@ const SAMPLE_EVERY_MS = 0.4;
  * measured with a packet capture.
  */
 const UNSEEN_MS = 0.05;
+/** A connection opens with this many reads, each after a write: a name lookup, TCP, two flights of TLS (1.2, or a HelloRetryRequest). */
+const OPENING_READS = 4;
+/** Turns are remembered by the time slice in which they ended, for the last 5 s. */
+const [SLICE_MS, SLICES] = [20, 256];
 
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
 
@@ -161,13 +165,26 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
+  /** By time slice: the longest time awake of two consecutive turns. */
+  const longestMs = new Float64Array(SLICES);
+  /** Last one in `longestMs`. */
+  let slice = 0;
 
   /** Lower bound of the time this thread was awake or runnable. @param {number} atMs in this turn */
   function awakeMs(atMs) {
     return atMs - turnIdleMs + sampled.queuedMs;
   }
+  /** Upper bound. @param {number} fromMs in time awake */
+  function awakeSince(fromMs) {
+    const unknownMs = turnIdleMs - sampled.idleMs;
+    return Math.max(0, awakeMs(now()) + unknownMs - fromMs);
+  }
+  const sliceAt = (/** @type {number} */ atMs) => Math.floor(atMs / SLICE_MS);
   function endTurn() {
     isTurn = false;
+    const last = sliceAt(now());
+    for (slice = Math.max(slice, last - SLICES); slice < last; slice++) longestMs[(slice + 1) % SLICES] = 0;
+    longestMs[slice % SLICES] = Math.max(longestMs[slice % SLICES], awakeSince(endedBeforeMs));
     endedBeforeMs = endedMs;
     endedMs = awakeMs(now());
   }
@@ -196,8 +213,20 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
     /** For a response just read. @param {number} sentMs from `onSent` @returns {number} ms, upper bound */
     lateMs(sentMs) {
       beginTurn();
-      const unknownMs = turnIdleMs - sampled.idleMs;
-      return UNSEEN_MS + Math.max(0, awakeMs(now()) + unknownMs - Math.max(endedBeforeMs, sentMs));
+      return UNSEEN_MS + awakeSince(Math.max(endedBeforeMs, sentMs));
+    },
+    /**
+     * For all reads since a connection began to open. Node does not report each of them, and each may have been late by the
+     * longest of these turns.
+     * @param {number} sentMs from `onSent`, at the beginning @param {number} openingMs since then
+     * @returns {number} ms, upper bound
+     */
+    openingLateMs(sentMs, openingMs) {
+      beginTurn();
+      const first = Math.max(0, sliceAt(now() - openingMs));
+      let longest = sliceAt(now()) - first < SLICES ? awakeSince(endedBeforeMs) : Number.POSITIVE_INFINITY;
+      for (let i = slice; i >= first; i--) longest = Math.max(longest, longestMs[i % SLICES]);
+      return OPENING_READS * UNSEEN_MS + Math.min(awakeSince(sentMs), OPENING_READS * longest);
     },
   };
 }

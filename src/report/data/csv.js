@@ -3,8 +3,10 @@
  * milliseconds; a field without a value, or missing in an older file, is empty. RFC 4180: CRLF, fields with a comma
  * or quote in quotes, quotes doubled.
  */
+import { sumRecords, total } from '../../common/sums.js';
 import { kindOf } from '../../result/document.js';
 import { FIGURES } from '../../result/latency.js';
+import { truncate } from '../../result/runs/run-differences.js';
 import { namedRuns } from '../../result/runs/run-set.js';
 
 /** @import { Figure } from '../../result/latency.js' */
@@ -16,24 +18,29 @@ import { namedRuns } from '../../result/runs/run-set.js';
 /** @typedef {string | number | null | undefined} Field */
 /** @template Row @typedef {[heading: string, read: (row: Row) => Field]} Column */
 
-/** By kind. @type {Record<string, (document: any) => Field[][]>} */
+/** Columns for names from a file, and characters of a field, at most: a row would else be as long as the whole file. */
+const [MAX_NAMES, MAX_CHARACTERS] = [100, 1000];
+
+/** By kind. @type {Record<string, (document: any) => Iterable<Field[]>>} */
 const ROWS = { result: timelineRows, 'run-set': runRows, propagation: certificateRows };
 
 /** @param {Result | RunSet | Propagation} document @returns {string} ends with a line break */
 export function render(document) {
-  return ROWS[kindOf(document)](document)
-    .map((fields) => `${fields.map(escapeField).join(',')}\r\n`)
-    .join('');
+  const line = (/** @type {Field[]} */ fields) => `${fields.map(escapeField).join(',')}\r\n`;
+  return Array.from(ROWS[kindOf(document)](document), line).join('');
 }
 
-/** @template Row @param {Column<Row>[]} columns @param {Row[]} rows @returns {Field[][]} the first is the heading */
-function tableOf(columns, rows) {
-  return [columns.map(([heading]) => heading), ...rows.map((row) => columns.map(([, read]) => read(row)))];
+/** @template Row @param {Column<Row>[]} columns @param {Row[]} rows @returns {Generator<Field[]>} the first is the heading */
+function* tableOf(columns, rows) {
+  yield columns.map(([heading]) => heading);
+  for (const row of rows) yield columns.map(([, read]) => read(row));
 }
 
 /** @param {Result} result `sent` counts by the second of sending, later columns by the second of the response */
 function timelineRows({ startedAt, timeline, stages = [] }) {
-  const failures = [...new Set(timeline.flatMap((row) => Object.keys(row.failures ?? {})))].sort();
+  const counts = Object.entries(sumRecords(timeline.map(({ failures = {} }) => failures)));
+  const frequent = counts.toSorted(([, a], [, b]) => b - a).slice(0, MAX_NAMES);
+  const names = new Set(frequent.map(([name]) => name).sort());
   const start = Date.parse(startedAt);
   /** @type {Column<TimelineRow>} */
   const stage = [
@@ -43,6 +50,12 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
   ];
   /** @type {(name: string) => Column<TimelineRow>} */
   const failedColumn = (name) => [`failed_${name}`, (row) => failedWith(row, name)];
+  /** @type {Column<TimelineRow>} */
+  const others = [
+    'failed_others',
+    ({ failures = {} }) =>
+      total(Object.entries(failures).map(([name, count]) => (names.has(name) ? 0 : count))),
+  ];
   return tableOf(
     [
       ['second', ({ second }) => second],
@@ -57,7 +70,8 @@ function timelineRows({ startedAt, timeline, stages = [] }) {
       ['p99_ms', ({ p99 }) => rounded(p99)],
       ['max_ms', ({ max }) => rounded(max)],
       ['send_lag_p99_ms', ({ lag99 }) => rounded(lag99)],
-      ...failures.map(failedColumn),
+      ...[...names].map(failedColumn),
+      ...(names.size === counts.length ? [] : [others]),
     ],
     timeline,
   );
@@ -96,7 +110,7 @@ function runRows({ runs, summary }) {
       ['succeeded_per_second', ({ result }) => Number(result.rates.perSecond.toPrecision(12))],
       ...FIGURES.map((figure) => time(`${figure}_ms`, 'response', figure)),
       ...[time('service_p99_ms', 'service', 'p99'), time('send_lag_p99_ms', 'sendLag', 'p99')],
-      ...requirements.map(verdict),
+      ...requirements.slice(0, MAX_NAMES).map(verdict),
     ],
     namedRuns(runs),
   );
@@ -126,7 +140,7 @@ function certificateRows({ rows, nodes }) {
 function escapeField(value) {
   // Spreadsheets evaluate such text as a formula.
   const isFormula = typeof value === 'string' && /^[=+@\t\r＝＋－＠-]/.test(value);
-  const text = `${isFormula ? "'" : ''}${value ?? ''}`;
+  const text = `${isFormula ? "'" : ''}${truncate(String(value ?? ''), MAX_CHARACTERS)}`;
   // A semicolon separates fields in some locales.
   return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

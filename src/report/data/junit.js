@@ -4,6 +4,7 @@
  * and missing runs are errors.
  */
 import { kindOf } from '../../result/document.js';
+import { truncate } from '../../result/runs/run-differences.js';
 import { describe } from '../describe/index.js';
 import { verdictCounts } from '../describe/runs.js';
 import { measurementText } from '../describe/scenario.js';
@@ -22,6 +23,9 @@ import { render as renderText } from '../text.js';
 
 /** @typedef {{name: string, verdict: string, message: string}} Case `message`: the reason */
 /** @typedef {{path: string[], seconds?: number, startedAt?: string | null, cases: Case[]}} Suite `path`: its name */
+
+/** Characters of a name, at most: each case repeats it. */
+const MAX_NAME = 1000;
 
 const PASSES = ['met', 'passed'];
 const FAILURES = ['not met', 'failed', 'invalid'];
@@ -129,7 +133,7 @@ function sumsOf(cases) {
 
 /** @param {Suite} suite @param {string} output lines after its cases */
 function suiteText({ path, seconds, startedAt, cases }, output) {
-  const names = ['vault-pki-load', ...path];
+  const names = ['vault-pki-load', ...path.map((name) => truncate(name, MAX_NAME))];
   const classname = names.map((name) => name.replaceAll('.', ' ')).join('.');
   const lines = cases.map(({ name, verdict, message }) => {
     const kind = problemOf(verdict);

@@ -259,21 +259,24 @@ function run(result) {
   ]);
 }
 
-/** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s while measuring` */
+/** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s with a response` */
 function connectionsPhrase({ load, rates, measurement }) {
-  const { requestsPerConnection: most = null, concurrency } = load;
+  const { requestsPerConnection: most = null, streamsPerConnection: streams = null, concurrency } = load;
+  const { proxy = null } = load;
   const handshakes = Object.entries(measurement.observed?.handshakes ?? {});
-  if (most === null && handshakes.length === 0) return '';
-  const kept =
-    most === null ? `${formatCount(concurrency)}, kept open` : `a new one after ${counted(most, 'request')}`;
+  if (most === null && handshakes.length === 0 && proxy === null) return '';
+  const keptOpen = streams === null ? `${formatCount(concurrency)}, kept open` : 'kept open';
+  const kept = most === null ? keptOpen : `a new one after ${counted(most, 'request')}`;
   const { handshakesPerSecond } = rates;
   return [
     most === 1 ? 'a new one for each request' : kept,
+    ...(streams === null ? [] : [`HTTP/2, up to ${counted(streams, 'stream')} each`]),
+    ...(proxy === null ? [] : [`through the proxy ${proxy}`]),
     ...handshakes.map(
       ([name, { count, resumed }]) =>
         `${name}: ${counted(count, 'handshake')}, ${resumed === 0 ? 'none' : formatPercent(resumed / count)} resumed`,
     ),
-    ...(handshakesPerSecond === undefined ? [] : [`${perSecondText(handshakesPerSecond)} while measuring`]),
+    ...(handshakesPerSecond === undefined ? [] : [`${perSecondText(handshakesPerSecond)} with a response`]),
   ].join('; ');
 }
 

@@ -55,7 +55,7 @@ export function* checkLatencies(latencies, due, sent, name) {
 }
 
 /** @param {LatencyBlock} block @param {number} expected count @param {string} name @returns {Generator<string, void>} */
-function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
+export function* checkLatency({ count, histogram, bars, ...figures }, expected, name) {
   if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
   if (!FIGURES.every((key) => (figures[key] === null) === (count === 0)))
     return yield `${name} has ${count} values, but some of its figures are ${count === 0 ? 'numbers' : 'null'}`;
@@ -92,12 +92,12 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
 
 /** @param {Result} result @returns {string | undefined} a sentence naming the first unreadable histogram */
 export function findUnreadable({ plan, ...result }) {
-  for (const [place, text] of histogramsIn(result, ''))
+  for (const [place, text] of histogramsIn(result))
     if (readHistogram(text) === null) return `${place} cannot be read`;
 }
 
-/** @param {unknown} value @param {string} place @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
-function* histogramsIn(value, place, isOwn = false) {
+/** @param {unknown} value @param {string} [place] @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
+export function* histogramsIn(value, place = '', isOwn = false) {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     const at = place === '' ? key : `${place}.${key}`;

@@ -52,7 +52,7 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
   if (code !== undefined) yield `measurement.verdict is ${verdict}, but it should be invalid (${code})`;
 }
 
-/** @param {Judged} judged @returns {Requirement | null} null: `text` is not a requirement, or its limit or unit differs */
+/** @param {Pick<Judged, 'text' | 'limit' | 'unit'>} judged @returns {Requirement | null} null: `text` is not a requirement, or its limit or unit differs */
 export function requirementOf({ text, limit, unit }) {
   // In a mix or in stages, its scope precedes it: `reads: p99<1s`.
   const requirement = tryOrNull(() => parseRequirement(String(text.split(': ').at(-1))));

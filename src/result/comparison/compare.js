@@ -5,14 +5,14 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { checkEqual, tryOrNull } from '../check/check-latency.js';
 import { formatFigure } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
+import { headOf, METRICS, summarize, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
 import { ALPHA, CONFIDENCE, chooseMethod, RESAMPLES, runsNeeded, smallestPValue } from './run-statistics.js';
 
-/** @import { MetricHead } from '../runs/run-set-schema.js' */
+/** @import { MetricHead, MetricSummary } from '../runs/run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup, RunGroup } from './admit.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison, DifferenceVerdict } from './comparison-schema.js' */
@@ -126,21 +126,59 @@ function findBest(head, samples, bias) {
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
+/** @param {string} name @param {MetricSummary} summary @param {number} count of runs @returns {Generator<string, void>} contradictions */
+export function* checkSummary(name, { values, tool, ...given }, count) {
+  yield* checkEqual(`the number of values of ${name}`, values.length, 'that of its runs', count);
+  yield* checkEqual(
+    `the lateness of the tool for ${name}`,
+    tool?.length ?? count,
+    'the number of runs',
+    count,
+  );
+  const { median, mean, variance, min, max } = summarize(values);
+  yield* checkFigures(name, given, { median, mean, variance, min, max });
+}
+
+/** @param {string} name @param {Record<string, any>} given @param {Record<string, any>} found by its values */
+function* checkFigures(name, given, found) {
+  const rounded = (/** @type {any} */ value) =>
+    typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+  for (const [key, value] of Object.entries(found))
+    yield* checkEqual(`${key} of ${name}`, rounded(given[key]), 'that by its values', rounded(value));
+}
+
 /**
  * Compares again, but without resampling, because no verdict depends on it. Ignores metrics of other versions.
  * @param {Pick<Comparison, 'groups' | 'metrics' | 'failIf'>} comparison @returns {Generator<string, void>} contradictions
  */
 export function* checkFindings({ groups, metrics, failIf }) {
   if (groups.some(({ metrics: { errors } }) => errors === undefined)) return yield 'a group lacks its errors';
+  for (const { name, runs, metrics: own } of groups) {
+    if (runs.some(({ used, why }) => why === null && !used))
+      yield `a run of ${name} is left out for no reason`;
+    const { length } = runs.filter(({ used }) => used);
+    for (const [key, summary] of Object.entries(own))
+      yield* checkSummary(`${key} of ${name}`, summary, length);
+  }
   const bias = createErrorBias(groups);
-  for (const { key, comparisons, best } of metrics) {
-    const head = METRICS.find((metric) => metric.key === key);
+  for (const metric of metrics) {
+    const { key, comparisons } = metric;
+    const head = METRICS.find((one) => one.key === key);
     if (head === undefined) continue;
-    const found = compareMetric(headOf(head), groups, bias, { seed: 1, resamples: 1 });
-    yield* checkEqual(`the best group by ${key}`, best, 'the best by its values', found.best);
-    for (const { other, verdict } of comparisons) {
-      const own = found.comparisons[other - 1]?.verdict;
-      yield* checkEqual(`the ${key} of group ${other}`, verdict, 'the verdict by its values', own);
+    const { unit, lowerIsBetter, differenceIn, best, bestMedian, ...found } = compareMetric(
+      headOf(head),
+      groups,
+      bias,
+      { seed: 1, resamples: 1 },
+    );
+    yield* checkFigures(key, metric, { unit, lowerIsBetter, differenceIn, best, bestMedian });
+    for (const difference of comparisons) {
+      const { interval, doubt, text, isTools, surePercent, ...own } = found.comparisons[difference.other - 1];
+      yield* checkFigures(`${key} of group ${difference.other}`, difference, {
+        ...own,
+        isTools,
+        surePercent,
+      });
     }
   }
   for (const { text, verdict } of failIf) {

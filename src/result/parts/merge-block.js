@@ -7,9 +7,9 @@ import { SERIES } from '../latency.js';
 /** @import { CellTally, OutcomeTally, Tally } from '../../engine/recording/tally.js' */
 /** @import { RunFacts } from '../rates.js' */
 /** @import { MergeBlock, OperationBlock, Result } from '../schema.js' */
-/** @import { Histogram } from 'hdr-histogram-js' */
+/** @import { Distribution } from '../../common/histogram.js' */
 
-/** @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Histogram>} Watched */
+/** @typedef {Omit<MergeBlock['watch'], 'lag' | 'readLate' | 'machine'> & Record<'lag' | 'readLate', Distribution>} Watched */
 
 /**
  * @param {object} part @param {CellTally[]} part.cells all of the first stage, then all of the next

@@ -9,7 +9,7 @@ import { formatDuration } from '../../common/units.js';
 import { createSeconds } from '../../engine/recording/seconds.js';
 import { foldStages, mergeTallies } from '../../engine/recording/tally.js';
 import { createDuePerSecond, scheduleOf } from '../../plan/due.js';
-import { offeredBetween } from '../../plan/schedule.js';
+import { inFlightBetween, offeredBetween } from '../../plan/schedule.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
 import { stagesOf } from '../../plan/stages.js';
 import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
@@ -123,16 +123,16 @@ function factsOf(parts, { load }, isIncomplete) {
   const units = operations.map(([name, { unit, things = 'responses' }]) => [name, unit ?? things]);
   const details = results.flatMap(({ outcomeDetails }) => Object.entries(outcomeDetails));
   const meanings = details.flatMap(([name, { meaning }]) => (meaning ? [[name, meaning]] : []));
-  const { model, arrivals, warmupMs } = load;
+  const { model, arrivals, warmupMs, timeoutMs } = load;
   const windowMs = maxOf(parts.map(({ merge }) => merge.windowMs));
   return {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
     offeredPerSecond: isIncomplete ? null : offeredBetween(load, 0, windowMs),
-    concurrency: model === 'closed' && load.stages === null ? load.concurrency : null,
+    concurrency: inFlightBetween(load, 0, windowMs),
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),
-    ...{ model, arrivals, warmupMs },
+    ...{ model, arrivals, warmupMs, timeoutMs },
     interrupted: results.some(({ interrupted, unfinished }) => interrupted || unfinished === true),
     units: Object.fromEntries(units),
     meanings: Object.fromEntries(meanings),

@@ -19,8 +19,8 @@ import { stagesOfPart } from './merge-block.js';
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
 /** @typedef {{index: number, why: string}} MissingPart `why`: a clause, such as `its connection closed` */
 
-/** Settings that may differ between parts: how and when a machine sends, and its paths. */
-export const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt']
+/** Settings that may differ between parts: how, when and from where a machine sends, and its paths. */
+export const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt', 'localAddresses']
   .map((key) => `load.${key}`)
   .concat(PATHS);
 

@@ -37,6 +37,33 @@ export const delaysEverywhere = (rows) =>
       : [],
   );
 
+/** @param {Measured[]} delays @returns the values of each distribution; negative delays count as zero in histograms */
+export function valuesOfDelay(delays) {
+  const of = (/** @type {(delay: Measured) => number} */ read) => delays.map(read);
+  return {
+    revoked: delays.length,
+    beforeAnswered: delays.filter((delay) => upperSinceResponse(delay) <= 0).length,
+    sinceAnswered: {
+      lower: of(({ lowerMs, respondedMs }) => lowerMs - respondedMs),
+      upper: of(upperSinceResponse),
+    },
+    sinceSent: { lower: of(({ lowerMs }) => lowerMs), upper: of(({ upperMs }) => upperMs) },
+    widthMs: of(({ lowerMs, upperMs }) => upperMs - lowerMs),
+  };
+}
+
+/** A certificate's outcome is the first of these that any node has. */
+const WORST_FIRST = /** @type {const} */ ([
+  ...['never_revoked', 'never_answered', 'not_good_before', 'undecided'],
+]);
+
+/** @typedef {Propagation['rows'][number]['outcome']} RowOutcome */
+/** @param {{outcome: RowOutcome | 'followed', nodes: {outcome: string}[]}} row @returns {RowOutcome} */
+export function outcomeOf({ outcome, nodes }) {
+  if (outcome === 'issue_failed' || outcome === 'revoke_failed') return outcome;
+  return WORST_FIRST.find((worst) => nodes.some((node) => node.outcome === worst)) ?? 'revoked';
+}
+
 /** @param {{outcome: string}[]} rows */
 export const countOutcomes = (rows) => sumRecords(rows.map(({ outcome }) => ({ [outcome]: 1 })));
 

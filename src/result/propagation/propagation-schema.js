@@ -1,12 +1,24 @@
 /** How soon nodes reported revocations. A delay is an interval, so there are two distributions: of lower and of upper bounds. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { decodeHistogram, packHistogram } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
-import { checkHistogram } from '../check/check-latency.js';
+import { checkLatency, isAscending } from '../check/check-latency.js';
 import { checkMeasurement, checkVerdict } from '../check/check-verdicts.js';
 import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
-import { countOutcomes, delaysEverywhere, judgeDelay, judgeMeasurement } from './judge-delays.js';
+import {
+  countOutcomes,
+  delaysEverywhere,
+  histogramOf,
+  judgeDelay,
+  judgeMeasurement,
+  outcomeOf,
+  valuesOfDelay,
+  withResponse,
+} from './judge-delays.js';
+
+/** @import { Measured } from './judge-delays.js' */
 
 const counts = z.record(z.string(), count);
 const { response: Latency } = Result.shape.latencyMs.shape;
@@ -111,24 +123,31 @@ export const validatePropagation = validatorOf(Propagation, checkPropagation);
 
 /** @param {Propagation} document valid by its schema @returns {Generator<string, void>} one sentence per contradiction */
 export function* checkPropagation(document) {
-  const { certificates, rows, nodes, everywhere, revokeMs } = document;
+  const { certificates, rows, nodes, pollLagMs } = document;
   const { begun, planned, outcomes } = certificates;
-  const revoked = rows.filter(({ outcome }) => outcome === 'revoked').length;
   if (begun !== rows.length) yield 'certificates.begun is not the number of rows';
   if (!isDeepStrictEqual(outcomes, countOutcomes(rows)))
     yield 'certificates.outcomes are not those of its rows';
+  if (planned !== document.plan.certificates) yield 'certificates.planned is not that of the plan';
   if (begun > planned) yield 'more certificates were started than planned';
-  if (everywhere.revoked !== revoked) yield 'everywhere.revoked is not the number of revoked rows';
+  if (rows.some((row) => row.outcome !== outcomeOf(row)))
+    yield 'the outcome of a row is not the worst at its nodes';
   if (rows.some((row) => row.nodes.length > 0 && row.nodes.length !== nodes.length))
     yield 'a row has a different number of nodes than the document';
   if (rows.some((row) => row.nodes.some(({ interval }) => interval && interval.lowerMs > interval.upperMs)))
     yield 'an interval ends before it begins';
-  yield* checkDelay('everywhere', everywhere);
-  yield* checkDistribution('revokeMs', revokeMs, revokeMs.count);
+  const { min, p50, p99, max } = pollLagMs;
+  if (!isAscending([min, p50, p99, max]) || (max === null) !== (pollLagMs.count === 0))
+    yield 'pollLagMs: its figures are not in ascending order, or there are none';
+  const delays = delaysEverywhere(rows);
+  yield* checkDelay('everywhere', document.everywhere, delays);
+  const responses = rows.flatMap(({ revokeMs }) => revokeMs ?? []);
+  yield* checkDistribution('revokeMs', document.revokeMs, responses);
   for (const [i, node] of nodes.entries()) {
     const { delay, asked, answers } = node;
     const name = `nodes.${i}`;
-    yield* checkDelay(`${name}.delay`, delay);
+    const atNode = rows.flatMap((row) => withResponse(row.nodes[i]?.interval ?? null, row.revokeMs));
+    yield* checkDelay(`${name}.delay`, delay, atNode);
     if (delay.revoked !== (node.outcomes.revoked ?? 0))
       yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
     const ofNode = rows.flatMap((row) => row.nodes[i] ?? []);
@@ -142,7 +161,7 @@ export function* checkPropagation(document) {
   if (verdict === 'invalid' && document.measurement.verdict !== verdict)
     yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
   const isValid = document.measurement.verdict !== 'invalid';
-  const evidence = { delays: delaysEverywhere(rows), rows, lagMs: document.pollLagMs.max ?? 0, isValid };
+  const evidence = { delays, rows, lagMs: max ?? 0, isValid };
   // The file lacks how long the others were followed. They can only count against a requirement, so `met` is checked.
   const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
   for (const judged of document.requirements)
@@ -150,20 +169,23 @@ export function* checkPropagation(document) {
       yield* checkVerdict(judged, (requirement) => [judgeDelay(requirement, evidence)]);
 }
 
-/** @param {string} name @param {DelayBlock} delay */
-function* checkDelay(name, { revoked, beforeAnswered, sinceAnswered, sinceSent, widthMs }) {
-  if (beforeAnswered > revoked) yield `${name}.beforeAnswered is more than ${name}.revoked`;
-  for (const [key, { lower, upper }] of Object.entries({ sinceAnswered, sinceSent })) {
-    yield* checkDistribution(`${name}.${key}.lower`, lower, revoked);
-    yield* checkDistribution(`${name}.${key}.upper`, upper, revoked);
-  }
-  yield* checkDistribution(`${name}.widthMs`, widthMs, revoked);
+/** @param {string} name @param {DelayBlock} delay @param {Measured[]} delays by the rows */
+function* checkDelay(name, delay, delays) {
+  const values = valuesOfDelay(delays);
+  for (const key of /** @type {const} */ (['revoked', 'beforeAnswered']))
+    if (delay[key] !== values[key]) yield `${name}.${key} is ${delay[key]}, but its rows have ${values[key]}`;
+  for (const since of /** @type {const} */ (['sinceAnswered', 'sinceSent']))
+    for (const key of /** @type {const} */ (['lower', 'upper']))
+      yield* checkDistribution(`${name}.${since}.${key}`, delay[since][key], values[since][key]);
+  yield* checkDistribution(`${name}.widthMs`, delay.widthMs, values.widthMs);
 }
 
-/** @param {string} name @param {z.infer<typeof Latency>} block @param {number} expected */
-function* checkDistribution(name, { count, histogram }, expected) {
-  if (count !== expected) yield `${name}.count is ${count}, not ${expected}`;
-  yield* checkHistogram(`${name}.histogram`, histogram, count);
+/** @param {string} name @param {z.infer<typeof Latency>} block @param {number[]} values by the rows @returns {Generator<string, void>} */
+function* checkDistribution(name, block, values) {
+  yield* checkLatency(block, values.length, name);
+  const packed = block.histogram === null ? [] : [...packHistogram(decodeHistogram(block.histogram))];
+  if (!isDeepStrictEqual(packed, [...packHistogram(histogramOf(values))]))
+    yield `${name} is not that of the rows`;
 }
 
 /** @param {Record<string, number>} counts */

@@ -3,7 +3,7 @@ import { valueAtRank } from '../../common/histogram.js';
 import { formatCount, formatLatency } from '../../common/units.js';
 import { countFirst } from '../../plan/due.js';
 import { METRICS } from '../../plan/requirements.js';
-import { extremeBar, MIN_FOR_MEAN, meanBar, percentileBar } from '../../verdict/bars.js';
+import { extremeBar, meanBar, percentileBar } from '../../verdict/bars.js';
 import { proportionLowerBound, samplesNeeded, samplesToProve } from '../../verdict/statistics.js';
 import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateFormatter, rateMargin, sentence, timeMargin } from '../wording.js';
@@ -160,9 +160,7 @@ function judgeExtreme(requirement, view) {
   const bars = (isByExample ? [view.series] : [view.series, view.all])
     .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
-    .map((times) =>
-      metric === 'mean' ? meanBar(times, isUpper ? view.timeoutMs : 0) : extremeBar(times, metric),
-    );
+    .map((times) => (metric === 'mean' ? meanBar(times, view.timeoutMs) : extremeBar(times, metric)));
   if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
   const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const { value, low, high, tool } = bar;
@@ -174,9 +172,12 @@ function judgeExtreme(requirement, view) {
     if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
       return judged(verdict, 'tool', margin, toolText(tool));
     const { units } = view.words ?? REQUESTS;
-    const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}; more ${units} would decide it`;
-    const spread = Number.isFinite(high) ? between : `a mean needs at least ${MIN_FOR_MEAN} ${units}`;
-    return judged(verdict, 'sample', margin, spread);
+    const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}`;
+    const remedy =
+      isUpper && within(value, comparator, limit)
+        ? `more ${units}, or a shorter --timeout,`
+        : `more ${units}`;
+    return judged(verdict, 'sample', margin, between, `${remedy} would decide it`);
   }
   if (countErrors(view) > 0 && !isByExample)
     return judged('not proven', 'failures', margin, `but ${errorsText(view)}, and their times are unknown`);

@@ -6,14 +6,14 @@ import { maxOf, minOf } from '../../common/sums.js';
 
 /** Settings that are paths on a machine. */
 export const PATHS = Object.freeze([
-  ...['caCert', 'caPath', 'clientCert', 'clientKey'].map((key) => `target.tls.${key}`),
+  ...['caCert', 'caPath', 'clientCert', 'clientKey', 'clientCerts'].map((key) => `target.tls.${key}`),
   'options.keep',
 ]);
 
 /** Settings that may differ between equal runs, and the target, the subject of most comparisons. */
 const IGNORED = Object.freeze([
   ...['load.seed', 'load.connections', 'load.startAt', 'requirements', 'repeat', 'shard'],
-  ...['target.url', 'target.namespace', 'target.tls', ...PATHS],
+  ...['target.url', 'target.namespace', 'target.tls', 'target.connectTo', 'target.proxySource', ...PATHS],
 ]);
 
 /** Limits of a warning: settings, values of each, characters of a value. */

@@ -1,9 +1,12 @@
 /** The result of a scenario of several runs or targets; the results of its steps are in files of their own. */
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { quote } from '../../common/errors.js';
-import { checkEqual } from '../check/check-latency.js';
+import { total } from '../../common/sums.js';
+import { checkEqual, isAscending } from '../check/check-latency.js';
 import { barOf, requirementOf } from '../check/check-verdicts.js';
-import { checkFindings } from '../comparison/compare.js';
+import { checkFindings, checkSummary } from '../comparison/compare.js';
+import { differenceOf } from '../comparison/compare-samples.js';
 import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
 import {
   amount,
@@ -21,6 +24,7 @@ import {
 } from '../declared.js';
 import { FIGURES } from '../latency.js';
 import { verdictOn } from '../requirements/judge-figures.js';
+import { countVerdicts } from '../runs/run-set.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
 import { MEASUREMENT_VERDICTS, REQUIREMENT_VERDICTS, worstOf } from './scenario-result.js';
@@ -142,39 +146,88 @@ export const ScenarioResult = z
 
 export const validateScenarioResult = validatorOf(ScenarioResult, checkScenario);
 
-/** Only its verdicts: the figures behind them are in the results of its steps. @param {ScenarioResult} result */
-function* checkScenario({ steps, rows, comparisons }) {
-  for (const { name, runs, requirements, measurement } of steps) {
-    const worstRun = worstOf(MEASUREMENT_VERDICTS, runs);
-    yield* checkEqual(`the measurement of ${name}`, measurement.verdict, 'that of its worst run', worstRun);
-    for (const judged of requirements) {
-      const { text, verdict, verdicts, unit, actual, low } = judged;
-      const worst = REQUIREMENT_VERDICTS.find((one) => verdicts[one] > 0);
-      yield* checkEqual(`${text} of ${name}`, verdict, 'its worst verdict', worst);
-      const requirement = requirementOf(judged);
-      if (requirement === null) yield `${quote(text)} is not a requirement with this limit and unit`;
-      else if (unit === 'ms' && verdict !== 'not proven' && low !== undefined && actual !== null)
-        yield* checkEqual(
-          `${text} of ${name}`,
-          verdict,
-          'by its error bar it',
-          verdictOn(requirement, barOf(judged)),
-        );
-    }
-  }
+/** The results behind its figures are in files of their own. @param {ScenarioResult} result @returns {Generator<string, void>} */
+function* checkScenario({ steps, rows, differences, comparisons }) {
+  for (const step of steps) yield* checkStep(step);
   const scopes = rows.map(({ run, target, operation, stage }) =>
     JSON.stringify([run, target, operation, stage]),
   );
   if (new Set(scopes).size < rows.length) yield 'a row is listed twice';
-  for (const { run, target, operation, stage, requirement } of rows) {
-    const ofStep = steps.filter((step) => step.run === run && step.target === target);
-    const all = ofStep.flatMap(({ requirements }) => requirements);
-    const own = all.filter((one) => one.operation === operation && one.stage === stage);
-    const worst = worstOf(REQUIREMENT_VERDICTS, own);
-    yield* checkEqual(`the requirement of a row of ${run}`, requirement, 'that of its step', worst);
-  }
+  const byTarget = new Map(steps.map((step) => [JSON.stringify([step.run, step.target]), step]));
+  if (byTarget.size < steps.length) yield 'a step is listed twice';
+  for (const row of rows) yield* checkRow(row, byTarget.get(JSON.stringify([row.run, row.target])));
+  for (const { metric, targets } of differences)
+    for (const [i, { target, value, difference }] of targets.entries()) {
+      const base = targets[0].value;
+      const isCompared = i > 0 && base !== null && value !== null;
+      const found = isCompared ? differenceOf(metric.unit, base, value) : null;
+      yield* checkEqual(`the difference of ${metric.label} of ${target}`, difference, 'by its values', found);
+    }
   for (const { comparison } of comparisons) {
     yield* checkComparison(comparison);
     yield* checkFindings(comparison);
+  }
+}
+
+/** @param {ScenarioStep} step @returns {Generator<string, void>} */
+function* checkStep({ name, runs, used, requirements, measurement }) {
+  const counting = runs.flatMap((run) => (run.why === null ? run.name : []));
+  if (!isDeepStrictEqual(used, counting)) yield `the used runs of ${name} are not those that count`;
+  const worstRun = worstOf(MEASUREMENT_VERDICTS, runs);
+  yield* checkEqual(`the measurement of ${name}`, measurement.verdict, 'that of its worst run', worstRun);
+  if (!isDeepStrictEqual(measurement.verdicts, countVerdicts(runs)))
+    yield `the measurement of ${name} does not count the verdicts of its runs`;
+  for (const judged of requirements) {
+    const { text, verdict, verdicts, unit, actual, low } = judged;
+    const worst = REQUIREMENT_VERDICTS.find((one) => verdicts[one] > 0);
+    yield* checkEqual(`${text} of ${name}`, verdict, 'its worst verdict', worst);
+    // A requirement may be given twice.
+    if (total(Object.values(verdicts)) % runs.length !== 0)
+      yield `${text} of ${name} has not one verdict per run`;
+    const requirement = requirementOf(judged);
+    if (requirement === null) yield `${quote(text)} is not a requirement with this limit and unit`;
+    if (requirement === null || low === undefined || actual === undefined) continue;
+    const bar = barOf(judged);
+    if (actual === null ? verdict === 'met' : actual < Number(low) || actual > bar.high)
+      yield `${text} of ${name} is ${verdict} with ${actual}, but its error bar is ${low} to ${judged.high}`;
+    // Rates that are equal but for rounding reach the limit; a share of 0 or 1 needs no bar.
+    const { limit } = requirement;
+    const isCertain = unit === 'fraction' && (limit === 1 || (limit === 0 && actual === 0));
+    if (verdict === 'not proven' || actual === null || isCertain) continue;
+    const own = verdictOn({ ...requirement, limit: unit === '/s' ? limit * (1 - 1e-9) : limit }, bar);
+    yield* checkEqual(`${text} of ${name}`, verdict, 'by its error bar it', own);
+  }
+}
+
+/** @param {ScenarioRow} row @param {ScenarioStep} [step] @returns {Generator<string, void>} */
+function* checkRow(row, step) {
+  const { run, target, operation, stage, succeeded, errors, outcomeDetails, overRuns } = row;
+  const name = [run, target, operation, stage].filter((part) => part !== null).join(', ');
+  if (step === undefined) return yield `the row of ${name} is of no step`;
+  const own = step.requirements.filter((one) => one.operation === operation && one.stage === stage);
+  const worst = worstOf(REQUIREMENT_VERDICTS, own);
+  yield* checkEqual(`the requirement of a row of ${run}`, row.requirement, 'that of its step', worst);
+  const count = succeeded + errors;
+  const all = Object.values(outcomeDetails ?? { all: { count } });
+  yield* checkEqual(`the count of ${name}`, row.count, 'succeeded + errors', count);
+  yield* checkEqual(
+    `the count of ${name}`,
+    count,
+    'the sum of its outcomes',
+    total(all.map((one) => one.count)),
+  );
+  const shares = count === 0 ? [null, null] : [succeeded / count, errors / count];
+  yield* checkEqual(`the success ratio of ${name}`, row.successRatio, 'by its counts', shares[0]);
+  yield* checkEqual(`the error share of ${name}`, row.errorShare, 'by its counts', shares[1]);
+  if (!isAscending([row.min, row.p50, row.p95, row.p99, row.max]))
+    yield `${name}: min, percentiles and max are not in ascending order`;
+  const isCounted = step.used.length > 0;
+  if (row.counts !== isCounted || row.runs > (isCounted ? step.used : step.runs).length)
+    yield `the row of ${name} has other runs than its step`;
+  if ((overRuns === null) !== row.runs < 2) yield `${name} lacks its spread over runs, or has only one run`;
+  for (const [key, spread] of Object.entries(overRuns ?? {})) {
+    yield* checkSummary(`${key} of ${name}`, spread, row.runs);
+    const sd = spread.variance === null ? null : Math.sqrt(spread.variance);
+    yield* checkEqual(`sd of ${key} of ${name}`, spread.sd, 'by its variance', sd);
   }
 }

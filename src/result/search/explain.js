@@ -1,12 +1,15 @@
 /** Explains why a search ended. */
 import { PkiLoadError } from '../../common/errors.js';
-import { minOf } from '../../common/sums.js';
+import { maxOf, minOf } from '../../common/sums.js';
 import { formatCount, formatDuration, formatRate } from '../../common/units.js';
 import { formatPercent } from '../wording.js';
 
 /** @import { Search, SearchStep } from './search-schema.js' */
 
 /** @typedef {Omit<Search, 'explanation'>} Unexplained */
+
+/** A failed level this near above the confirmed one takes precedence over a lower one that was not offered. */
+const STILL_NEAR = 0.05;
 
 /** Matches reasons that already end with a remedy. */
 const OWN_REMEDY = /(?:or|\.) [Rr]aise --[a-z-]+\.$/;
@@ -102,4 +105,36 @@ function bestBefore(steps) {
   const broken = lowestOf(confirmations.filter(({ verdict }) => verdict !== 'met'));
   const shorter = steps.filter((one) => one.phase !== 'confirmation' && isPassing(one) && one.level < broken);
   return shorter.reduce((most, step) => (step.perSecond > most.perSecond ? step : most), shorter[0]);
+}
+
+/**
+ * @param {readonly (Pick<SearchStep, 'level' | 'verdict'> & {isStarved?: boolean})[]} steps @param {number} level
+ * @returns {Search['bracket']['above']} the lowest level above that did not pass its last step; if it was not
+ *   offered, the lowest failed one instead, if within STILL_NEAR
+ */
+export function lowestAbove(steps, level) {
+  const above = lastOfEach(steps)
+    .filter((step) => step.level > level && !isPassing(step))
+    .sort((a, b) => a.level - b.level);
+  if (above.length === 0) return null;
+  const failed = above.find(({ verdict }) => verdict !== 'not offered');
+  const lowest = failed !== undefined && failed.level <= (1 + STILL_NEAR) * level ? failed : above[0];
+  return { level: lowest.level, verdict: lowest.verdict };
+}
+
+/** Of a rate. @param {Search['bracket']['above']} above the confirmed level @returns {Search['why']} */
+export function whyEnded(above) {
+  if (above === null) return 'highest';
+  return above.verdict === 'not offered' ? 'generator' : 'bracketed';
+}
+
+/** @param {Search['searched']} searched @param {readonly SearchStep[]} steps @param {number | null} confirmed level */
+export function findBracket(searched, steps, confirmed) {
+  const met = steps.filter(({ verdict }) => verdict === 'met');
+  const highestMet = met.length === 0 ? null : maxOf(met.map(({ level }) => level));
+  const isPeak = searched === 'concurrency' && met.length > 0;
+  return {
+    bracket: { confirmed, highestMet, above: lowestAbove(steps, confirmed ?? highestMet ?? 0) },
+    peakPerSecond: isPeak ? maxOf(met.map(({ perSecond }) => perSecond)) : null,
+  };
 }

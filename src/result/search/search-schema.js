@@ -1,13 +1,20 @@
 /** The document of a search: one declaration defines the type, the validation and the JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { quote } from '../../common/errors.js';
+import { maxOf, minOf } from '../../common/sums.js';
+import { requirementOf } from '../check/check-verdicts.js';
 import { amount, count, each, ms, share, Target, Tool, Unit, validatorOf } from '../declared.js';
+import { verdictOn } from '../requirements/judge-figures.js';
 import { Result } from '../schema.js';
+import { findBracket, whyEnded } from './explain.js';
 
 const ENDS = /** @type {const} */ ([
   ...['bracketed', 'flat', 'requirement', 'highest', 'generator'],
   ...['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'],
 ]);
+/** Without an answer; after `generator` there may be one. @type {readonly (typeof ENDS)[number][]} */
+const UNANSWERED = ['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'];
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
 /** A run at one level. */
@@ -98,28 +105,67 @@ export const Search = z
 
 export const validateSearch = validatorOf(Search, checkAnswer);
 
-/** @param {Search} search @returns {Generator<string, void>} where its answer contradicts its steps */
-function* checkAnswer({ answer, bracket, steps, confirmation, why, failure, requirements }) {
-  const isBroken = why === 'broken off';
-  if (isBroken !== (failure !== undefined)) yield 'its why and its failure contradict each other';
-  if (isBroken && answer !== null) yield 'it was cut short, but has an answer';
-  if ((answer?.level ?? null) !== bracket.confirmed)
-    yield 'its answer is not the level that it calls confirmed';
-  if (answer === null) return;
-  const { level } = answer;
+/** Figures of a step that a requirement may limit. @type {Record<string, 'p50Ms' | 'p99Ms' | 'maxMs' | 'errorShare'>} */
+const LIMITED = { p50: 'p50Ms', p99: 'p99Ms', max: 'maxMs', errors: 'errorShare' };
+
+/** @param {Search} search @returns {Generator<string, void>} where it contradicts its steps or its confirmation */
+function* checkAnswer(search) {
+  const { answer, steps, confirmation, why, searched } = search;
+  const level = answer?.level ?? null;
+  const ends = [search.interrupted, search.failure !== undefined, search.unfinished ?? false];
+  const isUnanswered = UNANSWERED.includes(why);
+  if (!isDeepStrictEqual(ends, [why === 'interrupted', why === 'broken off', why === 'going on']))
+    yield 'its why contradicts its failure, or whether it was interrupted or finished';
+  const { bracket, peakPerSecond } = findBracket(searched, steps, level);
+  const isEnd = searched === 'concurrency' || level === null || why === whyEnded(bracket.above);
+  if (!isEnd || (why !== 'generator' && isUnanswered !== (level === null)))
+    yield 'its why does not follow from its answer and its steps';
+  if (!isDeepStrictEqual([search.bracket, search.peakPerSecond], [bracket, peakPerSecond]))
+    yield 'its bracket or its peak is not that of its steps';
+  if (steps.some((step) => step.level > search.settings.highest)) yield 'a step is above the highest level';
+  yield* checkRequirements(search);
+  if ((answer === null) !== (confirmation === null))
+    yield 'it lacks its answer, or the result that confirms it';
+  if (answer === null || confirmation === null) return;
   const confirmed = steps.filter(({ phase, verdict }) => phase === 'confirmation' && verdict === 'met');
   if (!confirmed.some((step) => isDeepStrictEqual(step, answer))) yield 'no step confirms its answer';
-  if (Number(bracket.highestMet) < level) yield 'its answer is above the highest level that it calls met';
-  if (bracket.above !== null && bracket.above.level <= level)
-    yield 'the upper level of its bracket is not above the lower one';
-  if (confirmation === null) return yield 'it has an answer, but not the result that confirms it';
-  const { rates, latencyMs, errorShare, measurement } = confirmation;
+  const { rates, latencyMs, errorShare, measurement, load } = confirmation;
   const { p50, p99, max } = latencyMs.response;
-  const figures = [rates.perSecond, p50, p99, max, errorShare, measurement.verdict];
+  const offered = searched === 'rate' ? load.ratePerSecond : load.concurrency;
+  const model = searched === 'rate' ? 'open' : 'closed';
+  const figures = [load.model, offered, rates.perSecond, p50, p99, max, errorShare, measurement.verdict];
   const { perSecond, p50Ms, p99Ms, maxMs } = answer;
-  if (!isDeepStrictEqual(figures, [perSecond, p50Ms, p99Ms, maxMs, answer.errorShare, answer.measurement]))
-    yield 'the figures of its answer are not those of the result that confirms it';
-  for (const [i, { text, beyond = false }] of requirements.entries())
-    if (beyond !== (confirmation.requirements[i]?.verdict !== 'met'))
+  const own = [model, level, perSecond, p50Ms, p99Ms, maxMs, answer.errorShare, answer.measurement];
+  if (!isDeepStrictEqual(figures, own))
+    yield 'the level and the figures of its answer are not those of the result that confirms it';
+}
+
+/** @param {Search} search @returns {Generator<string, void>} */
+function* checkRequirements({ requirements, confirmation, steps }) {
+  const met = steps.filter(({ verdict }) => verdict === 'met');
+  if (met.some(({ measurement }) => measurement === 'invalid'))
+    yield 'a step met the requirements, but its measurement is invalid';
+  const ranges = new Map(
+    Object.entries(LIMITED).map(([figure, key]) => {
+      const values = met.flatMap((step) => step[key] ?? []);
+      return [figure, { low: minOf(values), high: maxOf(values) }];
+    }),
+  );
+  const judged = confirmation?.requirements ?? requirements;
+  for (const [i, required] of requirements.entries()) {
+    const { text, operation, beyond = false } = required;
+    const requirement = requirementOf(required);
+    if (requirement === null) yield `${quote(text)} is not a requirement with this limit and unit`;
+    if (confirmation === null ? beyond : beyond !== (confirmation.requirements[i]?.verdict !== 'met'))
       yield `${text} is ${beyond ? '' : 'not '}marked as beyond the answer, but the result that confirms it disagrees`;
+    const [figure] = text.split(/[<>]/);
+    const range = operation === undefined ? ranges.get(figure.trim()) : undefined;
+    if (requirement !== null && range !== undefined && verdictOn(requirement, range) !== 'met')
+      yield `a step met ${text}, but its ${figure} is beyond the limit`;
+  }
+  const told = [requirements, judged].map((all) =>
+    all.map(({ text, operation, limit, unit }) => [text, operation, limit, unit]),
+  );
+  if (!isDeepStrictEqual(told[0], told[1]))
+    yield 'its requirements are not those of the result that confirms it';
 }

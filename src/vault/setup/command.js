@@ -18,11 +18,12 @@ export function teardownCommand(name, flags, tokenEnv = null) {
  * @param {Record<string, string | undefined>} [env] of the shell: VAULT_SKIP_VERIFY must not disable verification
  * @returns {string} flags that name it; starts with a space
  */
-export function targetFlags({ url, namespace, tls }, env = process.env) {
+export function targetFlags({ url, namespace, tls, connectTo = [] }, env = process.env) {
   const { caCert, caPath, clientCert, clientKey, serverName } = tls;
   const files = { 'ca-cert': caCert, 'ca-path': caPath, 'client-cert': clientCert, 'client-key': clientKey };
   const values = Object.entries({ url, namespace, ...files, 'tls-server-name': serverName });
   const flags = values.flatMap(([flag, value]) => (value ? [` --${flag} ${quoted(value)}`] : []));
+  for (const text of connectTo) flags.push(` --connect-to ${quoted(text)}`);
   if (tls.skipVerify) flags.push(' --tls-skip-verify');
   else if (readEnvironment(env).tls.skipVerify) flags.push(' --tls-skip-verify=false');
   return flags.join('');

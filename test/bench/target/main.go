@@ -45,6 +45,8 @@ func main() {
 	flag.Uint64Var(&s.skip, "skip", 0, "setup requests before the load")
 	flag.BoolVar(&s.record, "record", false, "record arrivals and how long requests were held")
 	flag.BoolVar(&s.spin, "spin", true, "poll without sleeping: occupies a core, accurate to microseconds")
+	certFile := flag.String("cert", "", "file with a certificate in PEM: serve HTTPS, also over HTTP/2, with delays and freezes only")
+	keyFile := flag.String("key", "", "file with its private key")
 	flag.Parse()
 	s.random = rand.New(rand.NewPCG(*seed, 0))
 	body := []byte("ok")
@@ -59,6 +61,10 @@ func main() {
 	}
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
+	if *certFile != "" {
+		go endWithInput()
+		s.serveTLS(*certFile, *keyFile, body)
+	}
 	runtime.LockOSThread()
 	s.listen()
 	go endWithInput()

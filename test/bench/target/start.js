@@ -1,6 +1,8 @@
 /** Starts the Go target as a separate process, and reads its records. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import http from 'node:http';
+import https from 'node:https';
 import { createInterface } from 'node:readline';
 import { pinned, shareCores } from '../cores.js';
 import { buildTarget } from './build.js';
@@ -19,6 +21,7 @@ import { buildTarget } from './build.js';
  * @property {number} [skip] requests before the load, which are not counted
  * @property {boolean} [record] record arrivals and the time each request was held
  * @property {boolean} [spin] poll without sleeping, which occupies a core; default: true
+ * @property {{certFile: string, keyFile: string}} [tls] Go's HTTPS server, also over HTTP/2; with delays and freezes only
  * @property {string | null} [cores] list for `taskset -c`; null: not pinned; default: the last one
  */
 /**
@@ -68,17 +71,30 @@ export async function startTarget(options = {}) {
       throw new Error(`The target exited with code ${code} before it listened.`);
     }),
   ]);
-  const url = `http://127.0.0.1:${JSON.parse(line).port}/`;
+  const url = `${options.tls ? 'https' : 'http'}://127.0.0.1:${JSON.parse(line).port}/`;
   return {
     url,
     pid: /** @type {number} */ (child.pid),
-    arrivals: async () => readArrivals(await (await fetch(`${url}_arrivals`)).arrayBuffer()),
-    stats: async () => /** @type {TargetStats} */ (await (await fetch(`${url}_stats`)).json()),
+    arrivals: async () => readArrivals(await read(`${url}_arrivals`)),
+    stats: async () => /** @type {TargetStats} */ (JSON.parse(String(await read(`${url}_stats`)))),
     async stop() {
       child.stdin.end();
       await ended;
     },
   };
+}
+
+/** @param {string} url of the target, whose certificate is its own @returns {Promise<Buffer>} */
+function read(url) {
+  const { get } = url.startsWith('https:') ? https : http;
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { rejectUnauthorized: false, agent: false }, async (response) => {
+      const parts = [];
+      for await (const part of response) parts.push(part);
+      resolve(Buffer.concat(parts));
+    });
+    sent.on('error', reject);
+  });
 }
 
 /**
@@ -111,15 +127,17 @@ function flagsOf({ bodyFile, bodiesFile, delayMs, serviceMs, freezeEveryMs, free
     'freeze-for': ms(freezeForMs),
     'hang-every': rest.hangEvery,
     skip: rest.skip,
+    cert: rest.tls?.certFile,
+    key: rest.tls?.keyFile,
     record: rest.record,
     spin: rest.spin,
   };
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [`-${name}=${value}`]));
 }
 
-/** @param {ArrayBuffer} raw little-endian int64, int64 and uint32 each @returns {Arrivals} */
+/** @param {Buffer} raw little-endian int64, int64 and uint32 each @returns {Arrivals} */
 function readArrivals(raw) {
-  const view = new DataView(raw);
+  const view = new DataView(raw.buffer, raw.byteOffset, raw.length);
   const count = raw.byteLength / ARRIVAL_BYTES;
   const atNs = new BigInt64Array(count);
   const heldNs = new BigInt64Array(count);

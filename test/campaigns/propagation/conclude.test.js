@@ -268,7 +268,7 @@ const BROKEN = [
     (one) => {
       one.everywhere.revoked = 9;
     },
-    /everywhere\.revoked is not the number of revoked rows/,
+    /everywhere\.revoked is 9, but its rows have 1/,
   ],
   [
     'an interval',

@@ -7,7 +7,7 @@ import { describeLeft, measurePropagation } from '../../../src/campaigns/propaga
 import { planPropagation } from '../../../src/campaigns/propagation/propagation-plan.js';
 import { startDevServer } from '../../../src/dev/spawn.js';
 import { readEnvironment } from '../../../src/vault/environment.js';
-import { startFaultProxy } from '../../run/support.js';
+import { abortAndWait, startFaultProxy } from '../../run/support.js';
 
 /** @import { AddressInfo } from 'node:net' */
 
@@ -86,7 +86,7 @@ describe(
       const proxy = await startFaultProxy(server.url);
       t.after(proxy.close);
       const stop = new AbortController();
-      proxy.inject(() => stop.abort());
+      proxy.inject(() => abortAndWait(t, stop));
       /** @type {string[]} */
       const notices = [];
       const measured = measurePropagation(planOf({ url: proxy.url }), {

@@ -3,13 +3,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { readScenario } from '../../../src/campaigns/scenario/read.js';
 import { stepsOf } from '../../../src/campaigns/scenario/scenario-steps.js';
 import { PkiLoadError } from '../../../src/common/errors.js';
 import { redactToken } from '../../../src/common/sanitize.js';
-import { runCli, scratch } from '../../cli/support.js';
+import { runCli, scratch, startBatch } from '../../cli/support.js';
 import { HEAD, readAndPlan } from './read.js';
+
+const dryRun = startBatch({ after });
 
 const DEEP = /^s\.yaml: The values are nested too deeply\. Use fewer levels\.$/;
 const LONG = /^s\.yaml: The file exceeds 100000 characters\. To read a result, use report\.$/;
@@ -148,7 +150,7 @@ test('escapes control characters in a file name', async () => {
 });
 
 test('a device as a scenario is rejected', async () => {
-  const { code, stderr } = await runCli(['run', '/dev/zero', '--dry-run']);
+  const { code, stderr } = await dryRun(['run', '/dev/zero', '--dry-run']);
   assert.deepEqual(
     [code, /\/dev\/zero is a device, a pipe, a socket or a kernel file\./.test(stderr)],
     [1, true],
@@ -445,13 +447,13 @@ describe('the environment', () => {
       `env: [N=5]\n${HEAD}load: {rate: '\${N}'}\ntarget: {token-env: AWS_SECRET_ACCESS_KEY}\n`,
     );
     const env = { AWS_SECRET_ACCESS_KEY: 'their-secret' };
-    const refused = await runCli(['run', file, '--dry-run'], { env });
+    const refused = await dryRun(['run', file, '--dry-run'], { env });
     assert.equal(refused.code, 1);
     assert.match(
       refused.stderr,
       /s\.yaml:5:21: target\.token-env: would send .* --allow-env AWS_SECRET_ACCESS_KEY\.\n$/,
     );
-    const allowed = await runCli(['run', file, '--dry-run', '--allow-env', 'AWS_SECRET_ACCESS_KEY'], { env });
+    const allowed = await dryRun(['run', file, '--dry-run', '--allow-env', 'AWS_SECRET_ACCESS_KEY'], { env });
     assert.deepEqual([allowed.code, allowed.stderr], [0, '']);
     assert.match(allowed.stdout, /^Uses {10}N: load\.rate\n {14}AWS_SECRET_ACCESS_KEY: the token$/m);
     assert.doesNotMatch(allowed.stdout, /their-secret/);

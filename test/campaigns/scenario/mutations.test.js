@@ -1,3 +1,3 @@
 import { testMutations } from './mutations.js';
 
-testMutations(500);
+testMutations(250);

@@ -8,6 +8,8 @@ import { planRun } from '../../../src/campaigns/scenario/scenario-steps.js';
 /** Of a machine where nothing is set. @type {VaultEnvironment} */
 export const NOTHING_SET = {
   address: null,
+  addressSource: null,
+  proxySource: null,
   token: null,
   tokenSource: null,
   namespace: null,

@@ -18,6 +18,7 @@ require: ['p99<5s']
 /** Each flag, and what of the plan it changes. @type {[string, unknown, (plan: Plan) => unknown, unknown][]} */
 const FLAGS = [
   ['url', 'http://flag:8200', ({ target }) => target.url, 'http://flag:8200'],
+  ['connect-to', ['a:1:b:2'], ({ target }) => target.connectTo, ['a:1:b:2']],
   ['mount', 'flag', ({ target }) => target.mount, 'flag'],
   ['namespace', 'flag', ({ target }) => target.namespace, 'flag'],
   ['ca-cert', 'flag', ({ target }) => target.tls.caCert, 'flag'],
@@ -30,8 +31,10 @@ const FLAGS = [
   ['rate', '7/s', ({ load }) => load.ratePerSecond, 7],
   ['concurrency', '7', ({ load }) => load.concurrency, 7],
   ['requests-per-connection', '7', ({ load }) => load.requestsPerConnection, 7],
+  ['http', '2', ({ load }) => load.streamsPerConnection, 100],
   ['tls-resumption', 'on', ({ load }) => load.resumesTls, true],
   ['local-address', ['127.0.0.7'], ({ load }) => load.localAddresses, ['127.0.0.7']],
+  ['resolve-every', '7s', ({ load }) => load.resolveEveryMs, 7000],
   ['duration', '7s', ({ load }) => load.durationMs, 7000],
   ['requests', '7', ({ load }) => load.requests, 7],
   ['arrivals', 'constant', ({ load }) => load.arrivals, 'constant'],
@@ -66,6 +69,7 @@ describe('a flag overrides the file:', () => {
       'dev',
       'tls',
       'connections',
+      'streams',
       'timeout_ms',
       'shard',
       'start-at',

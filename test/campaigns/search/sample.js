@@ -1,6 +1,6 @@
 /** Searches that never were, with a confirmation that is a whole result. */
 import { findMax } from '../../../src/campaigns/search/find-max.js';
-import { sampleResult, spread } from '../../result/sample.js';
+import { openLoad, sampleResult, spread } from '../../result/sample.js';
 import { planOf, simulateStep } from './simulated-server.js';
 
 /** @import { SearchContext } from '../../../src/campaigns/search/find-max.js' */
@@ -17,7 +17,8 @@ function dated(search) {
   if (search.searched === 'concurrency')
     return { ...search, ...always, confirmation: sampleResult(requests) };
   const requirements = search.confirmation.requirements.map(({ low, high, ...judged }) => judged);
-  const confirmation = sampleResult(requests, { requirements });
+  const load = openLoad({ ratePerSecond: search.answer?.level });
+  const confirmation = sampleResult(requests, { requirements, load });
   const { latencyMs, rates, errorShare } = confirmation;
   const { p50: p50Ms, p99: p99Ms, max: maxMs } = latencyMs.response;
   const figures = { perSecond: rates.perSecond, p50Ms, p99Ms, maxMs, errorShare };

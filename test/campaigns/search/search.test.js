@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findPeak } from '../../../src/campaigns/search/peak.js';
-import { createTries, findHighest, lowestAbove } from '../../../src/campaigns/search/search.js';
+import { createTries, findHighest } from '../../../src/campaigns/search/search.js';
+import { lowestAbove } from '../../../src/result/search/explain.js';
 
 /** @import { Judged, Phase, Why } from '../../../src/campaigns/search/search.js' */
 
@@ -128,6 +129,16 @@ test('measures an unclear failure twice, but not clear overload', async () => {
   const edge = await search((level) => (level <= 50 ? MET : MISSED), { start: 100 });
   const attempts = edge.steps.filter(({ level }) => level === 100).map(({ attempt }) => attempt);
   assert.deepEqual(attempts, [1, 2]);
+});
+
+test('after a failed confirmation, the next must pass twice in a row', async () => {
+  const confirmed = [MISSED, MET, CLOSE, MET, MISSED, CLOSE, MET, MET];
+  const { level, steps } = await search((at, phase) =>
+    phase === 'confirmation' ? /** @type {Judged} */ (confirmed.shift()) : upTo(100)(at),
+  );
+  const found = steps.filter(({ phase }) => phase === 'confirmation').map((step) => step.level);
+  assert.deepEqual(found, [100, 98, 98, 98, 98, 96, 96, 96]);
+  assert.equal(level, 96);
 });
 
 test('ends after a confirmation with too few requests: a lower level would have fewer', async () => {

@@ -133,6 +133,29 @@ test('arbitrary outcome names round-trip with their counts', async () => {
   );
 });
 
+test('a result has columns for its 100 most frequent failures, and one for all others', async () => {
+  const timeline = Array.from({ length: 3000 }, (_, second) => ({
+    ...timelineOf([], 1)[0],
+    second,
+    failures: { [`rare ${second}`]: 2, [`frequent ${second % 100}`]: 3 },
+  }));
+  const [heading, ...rows] = await rowsOf({ ...sampleResult([]), timeline });
+  assert.equal(heading.length, 112);
+  assert.deepEqual(heading.slice(-2), ['failed_frequent 99', 'failed_others']);
+  assert.deepEqual(rows[99].slice(-3), ['0', '3', '2']);
+});
+
+test('a set of runs has columns for 100 requirements at most, and fields have 1,000 characters', async () => {
+  const requirement = /** @type {const} */ ({ verdict: 'met', actual: 9, limit: 10, unit: 'ms', reason: '' });
+  const requirements = Array.from({ length: 200 }, (_, i) => ({
+    ...requirement,
+    text: `${'p'.repeat(2000)}${i}`,
+  }));
+  const [heading] = await rowsOf(createRunSet('many', [runOf(1, 0, { requirements })]));
+  assert.equal(heading.filter((name) => name.startsWith('requirement_')).length, 100);
+  assert.equal(heading.at(-1)?.length, 1003);
+});
+
 test('a set of runs has one row per run, with the reason for leaving it out and its verdicts', async () => {
   const met = /** @type {const} */ ({ text: 'p99<10ms, "all"', verdict: 'met', reason: '' });
   const figures = { actual: 9, limit: 10, unit: /** @type {const} */ ('ms') };

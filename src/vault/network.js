@@ -1,0 +1,33 @@
+/** The way to Vault and to other servers, from the environment and --connect-to. */
+import { originOf } from '../common/options.js';
+import { readProxies, routeOf } from '../http/route.js';
+
+/** @import { Network } from '../http/route.js' */
+/** @import { TargetPlan } from './environment.js' */
+
+/**
+ * As in Vault's own client, VAULT_PROXY_ADDR takes precedence over HTTPS_PROXY and HTTP_PROXY, and NO_PROXY does not limit it.
+ * @param {Pick<TargetPlan, 'url' | 'connectTo' | 'proxySource'>} target @param {readonly string[]} [nodes] of the same Vault
+ * @param {Record<string, string | undefined>} [env] @returns {Network} secret: never print it
+ */
+export function readNetwork({ url, connectTo = [], proxySource = null }, nodes = [], env = process.env) {
+  return {
+    ...readProxies(env),
+    vault: [url, ...nodes].map((one) => originOf(one)),
+    vaultProxy: proxySource === null ? null : { source: proxySource, text: env[proxySource] ?? '' },
+    connectTo,
+  };
+}
+
+/**
+ * For the user, before the first request.
+ * @param {string} url @param {Network} network @param {boolean} [withToken] requests carry one
+ * @returns {{text: string, isWarning: boolean} | null} null: no proxy
+ */
+export function describeProxy(url, network, withToken = false) {
+  const { proxy, tunnelTo } = routeOf(originOf(url), network);
+  if (proxy === null) return null;
+  const text = `Requests to ${originOf(url)} go through the proxy ${proxy.name} (${proxy.source})`;
+  const isWarning = withToken && tunnelTo === null;
+  return { text: isWarning ? `${text}, which sees the token: use https://.` : `${text}.`, isWarning };
+}

@@ -1,0 +1,11 @@
+/** Module hooks for `node --import`: the whole tool with undici.js in place of its connections. */
+import { register } from 'node:module';
+
+const OWN = new URL('../../../src/http/connection.js', import.meta.url).href;
+const UNDICI = new URL('./undici.js', import.meta.url).href;
+const HOOKS = `
+export async function resolve(specifier, context, next) {
+  const resolved = await next(specifier, context);
+  return resolved.url === ${JSON.stringify(OWN)} ? { ...resolved, url: ${JSON.stringify(UNDICI)} } : resolved;
+}`;
+register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);

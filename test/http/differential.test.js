@@ -1,0 +1,3 @@
+import { compareBehaviours } from './differential.js';
+
+compareBehaviours(500);
