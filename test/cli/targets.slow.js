@@ -83,13 +83,13 @@ const BOTH = [
   ],
   ['--url @nobody', /refused the connection: nothing is listening there\. Start the server, or correct/],
   ['--url http://no-such-host.invalid', /cannot be found: no address for this host name/],
-  ['--url @httpsToPlain', /speaks plain HTTP on this port, not TLS\. Use http:\/\//],
+  ['--url @httpsToPlain', /does not speak TLS on this port, but probably plain HTTP\. Use http:\/\//],
   [
     '--url @httpToSecure',
     /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --url/,
   ],
-  ['--url @secure', /presented a (?:self-signed )?certificate.*Set --ca-cert .* to its CA/],
-  ['--url @secure --ca-cert @issuer', /presented a (?:self-signed )?certificate.*Set --ca-cert .* to its CA/],
+  ['--url @secure', /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/],
+  ['--url @secure --ca-cert @issuer', /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/],
   [
     '--url @secure --ca-cert @root --tls-server-name other.test',
     /certificate that does not match the name in the address/,
@@ -122,7 +122,7 @@ const RESPONDERS = [
   ['@garbage', /sent a response that is not HTTP/],
   ['@nobody', /refused the connection: nothing is listening there/],
   ['@httpToSecure', /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --ocsp-url/],
-  ['@httpsToPlain', /speaks plain HTTP on this port, not TLS/],
+  ['@httpsToPlain', /does not speak TLS on this port, but probably plain HTTP/],
   ['http://no-such-host.invalid', /cannot be found: no address for this host name/],
 ];
 
