@@ -88,8 +88,14 @@ const BOTH = [
     '--url @httpToSecure',
     /closed the connection without a response\. Check http:\/\/ or https:\/\/ in --url/,
   ],
-  ['--url @secure', /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/],
-  ['--url @secure --ca-cert @issuer', /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/],
+  [
+    '--url @secure',
+    /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/,
+  ],
+  [
+    '--url @secure --ca-cert @issuer',
+    /presented (?:only its own|a self-signed) certificate.*Set --ca-cert .* to its (?:root )?CA/,
+  ],
   [
     '--url @secure --ca-cert @root --tls-server-name other.test',
     /certificate that does not match the name in the address/,
