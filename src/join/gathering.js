@@ -132,7 +132,10 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
   const address = await listen(server, { host, port: where.port }, '--join', 'join');
   // Failing to accept a connection (no file descriptor left) must not end the run.
   server.on('error', () => {});
-  onEvent({ type: 'notice', text: `Part 0 listens on ${address}${note} for ${of - 1} other parts.` });
+  onEvent({
+    type: 'notice',
+    text: `Part 0 listens on ${address}${note} for ${of - 1} other part${of === 2 ? '' : 's'}.`,
+  });
 
   return {
     /** With the actual port. */
