@@ -33,7 +33,7 @@ export function createStreams({ origin, tls, streams, maxRequests = null, ...opt
   const dial = createDialler(origin, tls, { ...options, alpn: ALPN });
   const scheme = origin.startsWith('https:') ? 'https' : 'http';
   const encode = createBlockEncoder(new URL(origin).host, scheme);
-  /** Open ones: those that take no more requests finish the ones they have. @type {Set<Session>} */
+  /** Also those that take no new requests but still have some in flight. @type {Set<Session>} */
   const sessions = new Set();
   /** @type {Session | null} */
   let current = null;

@@ -62,7 +62,7 @@ export function createRequester(options) {
   /** @type {Promise<{client: Client, request: Client['request']}> | undefined} */
   let opened;
   /**
-   * The last connection, its bytes before the current response, and what it waits for: a proxy, a TLS handshake.
+   * The last connection, its bytes before the current response, and whether it waits for a proxy or a TLS handshake.
    * @type {{socket?: Socket, before: number, atProxy: boolean, inHandshake: boolean, error?: Error}}
    */
   const wire = { before: 0, atProxy: proxy !== null, inHandshake: false };

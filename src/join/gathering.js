@@ -142,7 +142,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     address,
     /** All of them, when complete. */
     members: () => [...members.values()],
-    /** Resolves when all parts are here. @param {AbortSignal} stop @throws {PkiLoadError} naming those that did not come in time */
+    /** Resolves when all parts are here. @param {AbortSignal} stop @throws {PkiLoadError} naming the parts that did not join in time */
     async complete(stop) {
       const inTime = new Promise((resolve, reject) => {
         const timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs)), timeoutMs);

@@ -36,7 +36,7 @@ export async function createJointView(plan, threads, { live, onEvent = () => {},
   };
 }
 
-/** @param {IntervalEvent} own @param {(IntervalEvent | null)[]} others authentic, but not validated @returns {IntervalEvent} */
+/** @param {IntervalEvent} own @param {(IntervalEvent | null)[]} others authentic, but not validated @returns {IntervalEvent} its p99 is that of the slowest part */
 export function sumIntervals(own, others) {
   const all = [own, ...others.filter((one) => one !== null)];
   const sums = SUMS.map((key) => [key, total(all.map((one) => Number(one[key]) || 0))]);

@@ -204,7 +204,7 @@ export async function runAsMember(options) {
     await running;
     await Promise.all(closings);
     if (lost !== undefined) {
-      const text = `Part 0 was lost: ${lost}. This part, ${partName(part)}, has stopped, and removed what it had created.`;
+      const text = `Part 0 was lost: ${lost}. This part (${partName(part)}) has stopped and removed what it had created.`;
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
     if (why === null) return exitCode;

@@ -9,6 +9,7 @@
  * nothing. A proof that a stranger recorded gets a nonce, and no further. Texts are not encrypted: they contain no secret.
  */
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { redactTokens } from '../common/sanitize.js';
 
 /** @typedef {ReturnType<typeof createWire>} Wire */
 /** @typedef {Record<string, any> & {type: string}} WireMessage authentic, but not validated */
@@ -146,12 +147,13 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     /** After onOpen. @param {WireMessage} message */
     send(message) {
       if (isClosed || keys === null) return;
-      const text = Buffer.from(JSON.stringify(message));
+      // A server may have echoed this part's token into a text; the other part does not know it, and would print it.
+      const text = Buffer.from(redactTokens(JSON.stringify(message)));
       const head = Buffer.alloc(LENGTH_BYTES);
       head.writeUInt32BE(text.length);
       socket.write(Buffer.concat([head, frameMac(keys.own, counters.own++, text), text]));
     },
-    /** What was sent still arrives. */
+    /** Closes the connection after all that was sent. */
     end() {
       if (isClosed) return;
       isClosed = true;

@@ -21,7 +21,7 @@ export function* pemBlocks(text) {
   }
 }
 
-/** Lines of base64, as OpenSSL, Node and Go read them; \s* would also accept what they refuse: one line, indented or empty ones. */
+/** Lines of base64. OpenSSL, Node and Go reject indented lines, empty lines, and a body without line breaks. */
 const BODY = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
 /** As Vault sends it: one block. */
 const ONE_BLOCK = new RegExp(

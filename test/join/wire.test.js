@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { describe, mock, test } from 'node:test';
 import { uniform } from '../../src/common/random.js';
+import { redactToken } from '../../src/common/sanitize.js';
 import { createWire, GREET_WITHIN_MS, keyOf, SILENCE_MS } from '../../src/join/wire.js';
 
 /** @typedef {ReturnType<typeof createSide>} Side */
@@ -205,4 +206,14 @@ describe('a wire', () => {
     }
     assert.ok(answered > 100, String(answered));
   });
+});
+
+test('a token that a server echoed does not reach the other part', () => {
+  redactToken('token-of-this-part');
+  const { leader, member } = createPair();
+  member.wire.send({ type: 'failed', error: { message: 'role token-of-this-part is unknown' } });
+  const bytes = member.written();
+  assert.ok(!bytes.includes('token-of-this-part'));
+  leader.receive(bytes);
+  assert.deepEqual(leader.messages, [{ type: 'failed', error: { message: 'role <redacted> is unknown' } }]);
 });

@@ -272,7 +272,7 @@ const KINDS = [
     'the used runs of a scenario',
     scenario,
     ({ steps }) => steps[0].used.pop(),
-    /the used runs of .* are not those that count/,
+    /the list of runs used for .* does not match its runs/,
   ],
   [
     'the number of errors of a row',

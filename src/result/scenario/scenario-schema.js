@@ -172,7 +172,7 @@ function* checkScenario({ steps, rows, differences, comparisons }) {
 /** @param {ScenarioStep} step @returns {Generator<string, void>} */
 function* checkStep({ name, runs, used, requirements, measurement }) {
   const counting = runs.flatMap((run) => (run.why === null ? run.name : []));
-  if (!isDeepStrictEqual(used, counting)) yield `the used runs of ${name} are not those that count`;
+  if (!isDeepStrictEqual(used, counting)) yield `the list of runs used for ${name} does not match its runs`;
   const worstRun = worstOf(MEASUREMENT_VERDICTS, runs);
   yield* checkEqual(`the measurement of ${name}`, measurement.verdict, 'that of its worst run', worstRun);
   if (!isDeepStrictEqual(measurement.verdicts, countVerdicts(runs)))

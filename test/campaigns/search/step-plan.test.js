@@ -5,20 +5,12 @@ import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/s
 import { lifetimeMs } from '../../../src/operations/prepare.js';
 import { expectedRequests, longestRunMs } from '../../../src/plan/due.js';
 import { planOf } from './simulated-server.js';
-
-const settings = {
-  start: 50,
-  highest: 1e6,
-  stepMs: 10_000,
-  confirmMs: 30_000,
-  recoverMs: 0,
-  fitConnections: true,
-};
+import { settings } from './theory.js';
 
 for (const of of /** @type {const} */ (['rate', 'concurrency'])) {
   test(`a plan for all steps (${of}) has neither requests nor duration`, () => {
     const place = { level: 50, phase: /** @type {const} */ ('coarse'), number: 1 };
-    const step = planOfStep(planOf(['p99<1s']), { of, ...settings }, place, []);
+    const step = planOfStep(planOf(['p99<1s']), settings({ of }), place, []);
     const { load, ...rest } = planOfAll(step);
     assert.deepEqual([expectedRequests(load), longestRunMs(load)], [null, null]);
     assert.ok(lifetimeMs(load) >= 12 * 3_600_000);
@@ -61,7 +53,7 @@ test('in a mix, issues certificates to revoke in proportion to the share of revo
     { ...entry, name: 'c', options: { pool: 7 } },
   ];
   const ofMix = { ...planOf([], { warmupMs: 2000 }), mix };
-  const step = planOfStep(ofMix, { of: 'concurrency', ...settings }, place, [before]);
+  const step = planOfStep(ofMix, settings({ of: 'concurrency' }), place, [before]);
   const pools = step.mix?.map(({ options }) => options.pool);
   assert.deepEqual(pools, [(1.5 * 12_000) / 4, null, 7]);
 });
