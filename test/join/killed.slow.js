@@ -19,7 +19,7 @@ const PROGRAM = fileURLToPath(new URL('../../bin/vault-pki-load.js', import.meta
 /** @type {[killed: number, codes: (number | null)[], message: RegExp][]} */
 const TABLE = [
   [2, [98, 0, null], /Warning: Part 2 of 3 was lost: its connection closed\./],
-  [0, [null, 1, 1], /Part 0 was lost: its connection closed\. This part, part 1 of 3, has stopped/],
+  [0, [null, 1, 1], /Part 0 was lost: its connection closed\. This part \(part 1 of 3\) has stopped/],
 ];
 for (const [killed, codes, message] of TABLE) {
   test(`kill -9 of part ${killed} of 3 while it sends: all others end, with codes ${codes}`, async (t) => {
