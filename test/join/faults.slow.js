@@ -294,7 +294,10 @@ describe('the connection', { concurrency: 3 }, () => {
     assert.match(missingIn(result.measurement), /part 1 of 2 \(it was silent for 1\.5 s\)/);
     const { code, message } = await inTime(member.outcome);
     assert.equal(code, 'leader_lost');
-    assert.match(message, /^Part 0 was lost: it was silent for 1\.5 s\. This part \(part 1 of 2\) has stopped/);
+    assert.match(
+      message,
+      /^Part 0 was lost: it was silent for 1\.5 s\. This part \(part 1 of 2\) has stopped/,
+    );
     leader.end();
   });
 
