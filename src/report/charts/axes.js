@@ -17,14 +17,25 @@ const MAX_DECADES_WITH_125 = 3;
 /** The last label of a linear axis lies at least this far along. */
 const NEAR_END = 0.8;
 
-/** @param {Tick[]} ticks ascending @param {number} length @param {(label: string) => number} widthOf a label, including the gap */
-export function fit(ticks, length, widthOf) {
+/**
+ * The ticks whose labels do not touch; `middle`: of the label, in pixels from the start of the axis.
+ * @param {Tick[]} ticks ascending @param {number} length of the axis, pixels
+ * @param {(label: string) => number} widthOf a label, including the gap
+ * @param {[before: number, after: number]} [room] pixels that labels have beyond the ends of the axis; default: any
+ */
+export function fit(
+  ticks,
+  length,
+  widthOf,
+  [before, after] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+) {
   let end = Number.NEGATIVE_INFINITY;
-  return ticks.filter(({ at, label }) => {
-    const half = widthOf(label) / 2;
-    if (at * length - half < end) return false;
-    end = at * length + half;
-    return true;
+  return ticks.flatMap((tick) => {
+    const half = widthOf(tick.label) / 2;
+    const middle = Math.min(Math.max(tick.at * length, half - before), length + after - half);
+    if (middle - half < end) return [];
+    end = middle + half;
+    return [{ ...tick, middle }];
   });
 }
 
@@ -38,9 +49,9 @@ function axisOf(title, at, label, choices) {
   return {
     title,
     at,
-    /** @param {number} length of the axis, pixels @param {(label: string) => number} widthOf a label, including the gap */
-    ticks(length, widthOf) {
-      const fitted = choices.map((values) => fit(ticksOf(values), length, widthOf));
+    /** @param {number} length @param {(label: string) => number} widthOf @param {[number, number]} [room] all as `fit` has them */
+    ticks(length, widthOf, room) {
+      const fitted = choices.map((values) => fit(ticksOf(values), length, widthOf, room));
       return fitted.find((ticks, i) => ticks.length === choices[i].length) ?? fitted[fitted.length - 1];
     },
   };

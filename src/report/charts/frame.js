@@ -6,6 +6,7 @@ import { escapeHtml } from '../html/escape.js';
 /** @typedef {{name: 'full' | 'wide' | 'narrow', width: number, height: number}} Size width of the SVG, height of the plot */
 /** @typedef {{id: string, title: string, sizes: readonly Size[]}} Setting `id` of the figure, unique in the page */
 /** @typedef {ReturnType<typeof makePlot>} Plot */
+/** @typedef {Pick<Axis, 'title' | 'at'> & {ticks: (length: number, widthOf: (label: string) => number) => Tick[]}} Rows a y axis */
 
 /** Font size of all text in a chart; browsers scale it by 0.85 to 1.3. */
 const FONT_SIZE = 13;
@@ -34,7 +35,7 @@ export const MAIN_SIZES = [{ name: 'full', width: 1240, height: 210 }, ...SIZES]
 
 /**
  * A chart with axes, in each size. `draw` fills the plot; `hasXGrid`: the grid is that of the x axis.
- * @param {Setting & {summary: string, xAxis: Axis, yAxis: Axis, draw: (plot: Plot) => string, hasXGrid?: boolean}} parts
+ * @param {Setting & {summary: string, xAxis: Axis, yAxis: Rows, draw: (plot: Plot) => string, hasXGrid?: boolean}} parts
  */
 export const frames = (parts) => parts.sizes.map((size) => frame(parts, size)).join('\n');
 
@@ -43,7 +44,7 @@ function frame({ id, title, summary, xAxis, yAxis, draw, hasXGrid = false }, { n
   const yTicks = yAxis.ticks(height, () => LINE_HEIGHT);
   const labels = Math.min(Math.max(...yTicks.map(({ label }) => textWidth(label))), width * MAX_LABEL_SHARE);
   const [left, right] = [Math.max(EDGE, Math.ceil(10 + labels)), width - EDGE];
-  const xTicks = xAxis.ticks(right - left, (label) => textWidth(label) + LABEL_GAP);
+  const xTicks = xAxis.ticks(right - left, (label) => textWidth(label) + LABEL_GAP, [left, EDGE]);
   const top = yAxis.title === '' ? HEAD.bare : HEAD.titled;
   const bottom = top + height;
   const xAt = (/** @type {Tick} */ { at }) => round(left + at * (right - left));
@@ -56,12 +57,10 @@ function frame({ id, title, summary, xAxis, yAxis, draw, hasXGrid = false }, { n
     ...yTicks.map((tick) =>
       textAt({ x: left - 8, y: round(yAt(tick) + 4.5), text: tick.label, anchor: 'end', room: left - 10 }),
     ),
-    ...xTicks.flatMap((tick) => {
-      const half = textWidth(tick.label) / 2;
-      const x = round(Math.min(Math.max(xAt(tick), half), width - half));
-      const label = textAt({ x, y: bottom + 22, text: tick.label, anchor: 'middle' });
-      return [line('axis', xAt(tick), xAt(tick), bottom, bottom + 5), label];
-    }),
+    ...xTicks.flatMap((tick) => [
+      line('axis', xAt(tick), xAt(tick), bottom, bottom + 5),
+      textAt({ x: round(left + tick.middle), y: bottom + 22, text: tick.label, anchor: 'middle' }),
+    ]),
     draw(makePlot({ left, right, top, bottom }, xAxis, yAxis)),
     line('axis', left, right, bottom, bottom),
     textAt({ x: right, y: bottom + 43, text: xAxis.title, anchor: 'end', room: right }),
@@ -80,7 +79,7 @@ export function line(className, x1, x2, y1, y2) {
   return `<line class="${className}" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}"/>`;
 }
 
-/** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Axis} xAxis @param {Axis} yAxis */
+/** @param {{left: number, right: number, top: number, bottom: number}} box pixels @param {Rows} xAxis @param {Rows} yAxis */
 export function makePlot({ left, right, top, bottom }, xAxis, yAxis) {
   const x = (/** @type {number} */ value) => round(left + xAxis.at(value) * (right - left));
   const y = (/** @type {number} */ value) => round(bottom - yAxis.at(value) * (bottom - top));

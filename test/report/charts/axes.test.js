@@ -85,6 +85,15 @@ test('if labels do not fit, the first ones stay', () => {
   );
 });
 
+test('a label that the edge moves inwards is moved before its neighbours are chosen', () => {
+  const ticks = [0, 0.7, 1].map((at) => ({ at, label: String(at) }));
+  const middles = (/** @type {[number, number] | undefined} */ room) =>
+    fit(ticks, 100, () => 30, room).map(({ middle }) => middle);
+  assert.deepEqual(middles(undefined), [0, 70, 100]);
+  assert.deepEqual(middles([0, 15]), [15, 70, 100]);
+  assert.deepEqual(middles([15, 5]), [0, 70], 'at 90 the last one would touch');
+});
+
 test('nines are labelled as percentiles', () => {
   assert.deepEqual([Math.log10(2), 1, 2, 3, 5].map(percentLabel), [
     '50 %',
