@@ -75,6 +75,8 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     const taken = peek(bytes);
     if (taken === null) return null;
     chunks[0] = chunks[0].subarray(bytes);
+    // Even an empty rest would keep the whole chunk in memory.
+    if (chunks[0].length === 0) chunks.shift();
     size -= bytes;
     return taken;
   }

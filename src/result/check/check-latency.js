@@ -1,6 +1,6 @@
 /** Checks that counts, figures and histograms of latencies agree; yields one sentence per contradiction. */
 import { isDeepStrictEqual } from 'node:util';
-import { createHistogram, decodeHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
+import { packHistogram, sumHistograms } from '../../common/histogram.js';
 import { PHASES } from '../../engine/recording/tally.js';
 import { FIGURES, figuresOf, SERIES } from '../latency.js';
 
@@ -23,7 +23,7 @@ export function tryOrNull(read) {
 }
 
 /** @param {string} text */
-const readHistogram = (text) => tryOrNull(() => decodeHistogram(text));
+const readHistogram = (text) => tryOrNull(() => sumHistograms([text]));
 
 /**
  * @param {string} name its path: the figures of `a.b.histogram` are `a.b.p50`, ...
@@ -32,7 +32,7 @@ const readHistogram = (text) => tryOrNull(() => decodeHistogram(text));
  * @returns {Generator<string, void>}
  */
 export function* checkHistogram(name, text, count, figures = {}) {
-  const histogram = typeof text === 'string' ? readHistogram(text) : createHistogram();
+  const histogram = typeof text === 'string' ? readHistogram(text) : sumHistograms([]);
   if (histogram === null) return yield `${name} cannot be read`;
   if (histogram.totalCount !== count) return yield `${name} has ${histogram.totalCount} values, not ${count}`;
   if (count === 0) return;
@@ -80,7 +80,7 @@ export function* checkSums(whole, parts, where = 'outcomeDetails') {
   for (const series of [...SERIES, ...PHASES]) {
     const read = [whole, ...parts].map((latencies) => {
       const histogram = latencies[series]?.histogram ?? null;
-      return histogram === null ? createHistogram() : readHistogram(histogram);
+      return histogram === null ? sumHistograms([]) : readHistogram(histogram);
     });
     const [sum, ...summands] = read.filter((histogram) => histogram !== null);
     // checkHistogram reports an unreadable histogram.
