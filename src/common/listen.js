@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { badValue, usageError } from './errors.js';
-import { originOf } from './options.js';
+import { isSocket, originOf } from './options.js';
 
 /** @import { AddressInfo, Server } from 'node:net' */
 /** @import { Server as HttpServer } from 'node:http' */
@@ -62,12 +62,18 @@ export function isLoopback(host) {
  * loopback addresses, or none is named, it may send to any loopback address. @param {unknown[]} given null: not named @returns {(url: string) => boolean}
  */
 export function createAddressFilter(given) {
-  const parse = (/** @type {unknown} */ url) => new URL(URL.canParse(`${url}`) ? `${url}` : 'invalid:');
-  const isLocal = (/** @type {URL} */ { hostname }) => isLoopback(hostname.replace(/^\[|\]$/g, ''));
-  const own = given.filter(Boolean).map(parse);
-  const isAllowed = (/** @type {URL} */ url) =>
-    own.every(isLocal) ? isLocal(url) : own.some(({ href }) => originOf(href) === originOf(url.href));
-  return (url) => isAllowed(parse(url));
+  // The path of a socket as it is written: a URL would lose `..` and spaces at its end, which name another file.
+  const originIn = (/** @type {string} */ url) => {
+    if (isSocket(url)) return originOf(url).replace(/\/+$/, '');
+    return /^https?:/i.test(url) && URL.canParse(url) ? originOf(url) : null;
+  };
+  const isLocal = (/** @type {string | null} */ origin) =>
+    origin !== null && !isSocket(origin) && isLoopback(new URL(origin).hostname.replace(/^\[|\]$/g, ''));
+  const own = given.filter(Boolean).map((url) => originIn(`${url}`));
+  return (url) => {
+    const origin = originIn(url);
+    return own.every(isLocal) ? isLocal(origin) : origin !== null && own.includes(origin);
+  };
 }
 
 /** Closes connections immediately. May be called again. @param {HttpServer} server @returns {Promise<void>} */

@@ -66,8 +66,9 @@ export function connectOptions(
   // SNI carries names without a final dot, never addresses: RFC 6066, 3.
   const servername = isIP(host) === 0 ? host.replace(/\.$/, '') : '';
   const name = tls.servername || host;
-  const check = (/** @type {string} */ _, /** @type {PeerCertificate} */ peer) =>
-    checkServerIdentity(name, peer);
+  // Without a name in the certificate's subjectAltName, Node would use the common name: RFC 9525, 2.
+  const check = (/** @type {string} */ _, /** @type {PeerCertificate} */ { subject, ...peer }) =>
+    checkServerIdentity(name, /** @type {PeerCertificate} */ ({ ...peer, subject: {} }));
   return { servername, ...tls, ALPNProtocols: alpn, checkServerIdentity: check };
 }
 

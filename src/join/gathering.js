@@ -41,6 +41,8 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
   const members = new Map();
   /** Oldest first. @type {Set<Wire>} */
   const strangers = new Set();
+  /** Know the secret, but are no members yet. @type {Set<Wire>} */
+  const guests = new Set();
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -55,7 +57,10 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     let member = /** @type {Member | null} */ (null);
     const wire = createWire(socket, {
       ...{ key, isLeader: true, silenceMs },
-      onOpen: () => strangers.delete(wire),
+      onOpen() {
+        strangers.delete(wire);
+        guests.add(wire);
+      },
       onMessage(message) {
         if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
         else if (member !== null) calls.onMessage(member, message);
@@ -64,6 +69,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       },
       onClose(why) {
         strangers.delete(wire);
+        guests.delete(wire);
         if (member !== null) lose(member, why);
       },
     });
@@ -113,6 +119,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     const threads = theirs.map(({ load }) => Math.max(1, Math.min(64, Number(load.threads) || 1)));
     const member = { index, name, wire, threads, lost: null };
     members.set(index, member);
+    guests.delete(wire);
     wire.send({ type: 'admitted' });
     onEvent({ type: 'notice', text: `${capital(name)} is here.` });
     if (missing().length === 0) whenComplete();
@@ -164,6 +171,10 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     end(message) {
       this.send(message);
       for (const { wire } of members.values()) wire.end();
+      for (const wire of guests) {
+        wire.send({ type: 'refused', why: 'the run is over' });
+        wire.end();
+      }
       for (const wire of strangers) wire.close('the run is over');
       server.close();
     },

@@ -19,7 +19,9 @@ const Figures = z.object({
   requests: z.int().min(1).max(1e9).nullable(),
   seed: z.int().min(0).max(0xffff_ffff),
 });
-const FIGURES = Object.keys(Figures.shape).map((key) => `load.${key}`);
+
+/** Search steps have their own number of certificates to revoke. */
+const Pool = z.int().min(1).max(1e6).nullable();
 
 /**
  * @param {readonly Plan[]} own of part 0, one for each step @param {readonly Plan[]} theirs from the other part
@@ -34,45 +36,42 @@ export function differencesOf(own, theirs) {
   return null;
 }
 
-/** Search steps have their own number of certificates to revoke. @param {Readonly<Record<string, any>>} options */
-const withoutPool = (options) => ({ ...options, ...('pool' in options && { pool: null }) });
-
-/** @param {Plan} plan */
-const comparable = (plan) => {
-  const mix = plan.mix?.map((entry) => ({ ...entry, options: withoutPool(entry.options) })) ?? null;
-  return { ...plan, options: withoutPool(plan.options), mix };
-};
+/** @param {Readonly<Record<string, any>>} own @param {unknown} given @returns {Record<string, any>} */
+function withPool(own, given) {
+  const pool = Pool.safeParse(Object(given).pool);
+  return 'pool' in own && pool.success ? { ...own, pool: pool.data } : own;
+}
 
 /**
- * @param {readonly Plan[]} own of this part @param {Plan} given by the leader
- * @returns {number} which of them the given one is, with other load figures @throws {Error} it is none of them
+ * What part 0 may ask for: a plan of this part's own command line, with other load figures. Nothing else of the given plan
+ * is used.
+ * @param {readonly Plan[]} own @param {Plan} given by part 0
+ * @returns {{step: number, plan: Plan}} `step`: which of them @throws {Error} it is none of them
  */
-export function findPlan(own, given) {
-  Figures.parse(Object(given).load);
-  const differences = own.map((plan) =>
-    describeDifferences(comparable(plan), comparable(given), [...OWN, ...FIGURES]),
-  );
-  const found = differences.indexOf(null);
-  if (found < 0) throw new RangeError(String(differences[0]));
-  return found;
+export function planAsked(own, given) {
+  const figures = Figures.parse(Object(Object(given).load));
+  const plans = own.map((plan) => ({
+    ...plan,
+    options: withPool(plan.options, given.options),
+    mix:
+      plan.mix?.map((entry, i) => ({
+        ...entry,
+        options: withPool(entry.options, given.mix?.[i]?.options),
+      })) ?? null,
+    load: { ...plan.load, ...figures },
+  }));
+  const differences = plans.map((plan) => describeDifferences(plan, given, OWN));
+  const step = differences.indexOf(null);
+  if (step < 0) throw new RangeError(String(differences[0]));
+  return { step, plan: plans[step] };
 }
 
 /** @param {Plan['load']} load @param {number} threads of the part @param {ShardPart} part @returns {number} each needs a connection */
 export const threadsOf = ({ concurrency }, threads, part) =>
   Math.max(1, Math.min(threads, shareOf(concurrency, part)));
 
-/**
- * @param {Plan} plan of all parts @param {ShardPart} part @param {Plan} [own] the part's, with its threads and paths
- * @returns {Plan} what this part sends of it
- */
-export function planOfPart(plan, part, own = plan) {
-  const { threads, pacing, coldStart } = own.load;
-  const settings = { threads: threadsOf(plan.load, threads, part), pacing, coldStart, startAt: null };
-  const keep = 'keep' in own.options ? { keep: own.options.keep } : {};
-  return {
-    ...plan,
-    target: own.target,
-    options: { ...plan.options, ...keep },
-    load: { ...plan.load, ...settings, shard: part },
-  };
-}
+/** @param {Plan} plan of all parts, with the part's own settings @param {ShardPart} part @returns {Plan} what it sends of it */
+export const planOfPart = (plan, part) => ({
+  ...plan,
+  load: { ...plan.load, threads: threadsOf(plan.load, plan.load.threads, part), startAt: null, shard: part },
+});

@@ -39,8 +39,11 @@ export async function createJointView(plan, threads, { live, onEvent = () => {},
 /** @param {IntervalEvent} own @param {(IntervalEvent | null)[]} others authentic, but not validated @returns {IntervalEvent} its p99 is that of the slowest part */
 export function sumIntervals(own, others) {
   const all = [own, ...others.filter((one) => one !== null)];
-  const sums = SUMS.map((key) => [key, total(all.map((one) => Number(one[key]) || 0))]);
+  const count = (/** @type {unknown} */ value) => (typeof value === 'number' ? value : 0);
+  const sums = SUMS.map((key) => [key, total(all.map((one) => count(one[key])))]);
   const p99s = all.flatMap(({ p99Ms }) => (typeof p99Ms === 'number' ? p99Ms : []));
-  const errors = sumRecords(all.map((one) => Object(one.errors)));
+  const counts = (/** @type {object} */ errors) =>
+    Object.entries(errors).map(([name, value]) => [name, count(value)]);
+  const errors = sumRecords(all.map((one) => Object.fromEntries(counts(Object(one.errors)))));
   return { ...own, ...Object.fromEntries(sums), p99Ms: p99s.length === 0 ? null : maxOf(p99s), errors };
 }

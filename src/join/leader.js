@@ -20,7 +20,7 @@ import { readReport } from './reports.js';
 /** @typedef {Awaited<ReturnType<typeof createLeader>>} Leader */
 /**
  * What a part has reported on the task in progress
- * @typedef {{phases: Set<string>, failed: PkiLoadError | null, roundTripMs: number, interval: IntervalEvent | null,
+ * @typedef {{phases: Set<string>, failed: PkiLoadError | null, isStopped: boolean, roundTripMs: number, interval: IntervalEvent | null,
  *   result: Result | null, ports: MessagePort[]}} State
  */
 
@@ -58,7 +58,15 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** @param {Member} member @returns {State} */
   function stateOf(member) {
     const state = states.get(member) ?? {
-      ...{ phases: new Set(), failed: null, roundTripMs: 0, interval: null, result: null, ports: [] },
+      ...{
+        phases: new Set(),
+        failed: null,
+        isStopped: false,
+        roundTripMs: 0,
+        interval: null,
+        result: null,
+        ports: [],
+      },
     };
     states.set(member, state);
     return state;
@@ -79,6 +87,9 @@ export async function createLeader({ onOwnResult, ...options }) {
     result(state, { result }, name) {
       state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`));
     },
+    stopped(state) {
+      state.isStopped = true;
+    },
     failed(state, { error }, name) {
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), `${name}: ${String(message).slice(0, 1000)}`, {
@@ -96,12 +107,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       onEvent({ type: 'warning', text: `${name} was interrupted. All parts stop.` });
       interrupted.abort();
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
-      try {
-        HANDLERS[message.type](stateOf(member), message, name);
-      } catch (error) {
-        const { message: problem } = /** @type {Error} */ (error);
-        member.wire.close(`it sent something wrong (${problem.slice(0, 300)})`);
-      }
+      HANDLERS[message.type](stateOf(member), message, name);
     }
     changed();
   }
@@ -234,7 +240,10 @@ export async function createLeader({ onOwnResult, ...options }) {
     );
     const missing = each()
       .filter(({ state }) => state.result === null)
-      .map(({ member: { index, lost }, state }) => ({ index, why: lost ?? String(state.failed?.message) }));
+      .map(({ member: { index, lost }, state }) => ({
+        index,
+        why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
+      }));
     // All have begun at one time, whatever their wall clocks say.
     const begun = others.map((one) => ({ ...one.result, startedAt: result.startedAt }));
     const names = ['Part 0', ...others.map(({ name }) => capital(name))];
@@ -257,7 +266,7 @@ const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
 /** @param {{member: Member, state: State}} part */
 const hasEnded = ({ member, state }) =>
-  state.result !== null || state.failed !== null || member.lost !== null;
+  state.result !== null || state.failed !== null || state.isStopped || member.lost !== null;
 
 /** @param {Member} member */
 function lostError({ name, lost }) {

@@ -10,7 +10,7 @@ import { nsOf } from '../engine/interval.js';
 import { partName } from '../plan/shard-part.js';
 import { prepareRun, run } from '../run.js';
 import { createClock, monotonicMs } from './clock.js';
-import { findPlan, planOfPart } from './joined-plan.js';
+import { planAsked, planOfPart } from './joined-plan.js';
 import { packReport } from './reports.js';
 import { createWire } from './wire.js';
 
@@ -101,8 +101,8 @@ export async function runAsMember(options) {
       await Promise.all(closings);
       await action(message);
     } catch (error) {
-      // Part 0 knows why it stopped this part.
-      if (mine.signal.aborted) return;
+      // Part 0 knows why, but waits for an answer to each task.
+      if (mine.signal.aborted) return wire.send({ type: 'stopped', task });
       const { code = 'internal', message: text, remedy, exitCode } = /** @type {PkiLoadError} */ (error);
       onEvent({ type: 'warning', text });
       wire.send({ type: 'failed', task, error: { code, message: text, remedy, exitCode } });
@@ -110,13 +110,13 @@ export async function runAsMember(options) {
   }
 
   /** @param {WireMessage} message */
-  async function prepare({ task, id, plan }) {
-    const step = findPlan(plans, plan);
+  async function prepare({ task, id, plan: given }) {
+    const { step, plan } = planAsked(plans, given);
     const over = new AbortController();
     const { token, mayReach } = steps[step];
     const signal = AbortSignal.any([stop, gone.signal, over.signal]);
     const shown = { onEvent: shownIn(task), onClosing };
-    const preparing = prepareRun(planOfPart(plan, part, plans[step]), {
+    const preparing = prepareRun(planOfPart(plan, part), {
       token,
       mayReach,
       signal,
@@ -129,9 +129,10 @@ export async function runAsMember(options) {
   }
 
   /** @param {WireMessage} message */
-  async function runTask({ task, id, plan, hasReports }) {
+  async function runTask({ task, id, plan: given, hasReports }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
-    if (findPlan(plans, plan) !== step) fail('it has prepared another plan');
+    const { step: asked, plan } = planAsked(plans, given);
+    if (asked !== step) fail('it has prepared another plan');
     const { connect, start, signal, cutOff } = /** @type {Task} */ (current);
     const reach = (/** @type {string} */ phase) =>
       wire.send({
@@ -144,7 +145,7 @@ export async function runAsMember(options) {
       ? createReports((thread, report) => wire.send({ type: 'report', task, thread, report }))
       : null;
     try {
-      const result = await run(planOfPart(plan, part, plans[step]), {
+      const result = await run(planOfPart(plan, part), {
         ...{ prepared: await preparing, command, signal, cutOff, onClosing },
         ...{ onEvent: shownIn(task), live: reports?.live },
         start: {

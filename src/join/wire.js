@@ -38,7 +38,7 @@ function macOf(key, ...parts) {
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage) => void,
  *   onClose: (why: string) => void, silenceMs?: number}} options `onOpen`: the other side has proved that it knows the secret;
- *   `onClose`: called once; `why` is a clause
+ *   `onMessage`: what it throws closes the connection; `onClose`: called once; `why` is a clause
  */
 export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, silenceMs = SILENCE_MS }) {
   const nonce = randomBytes(NONCE_BYTES);
@@ -129,7 +129,11 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     if (!isTrusted) open();
     const message = parse(text);
     if (message === null) return close('it sent a message that cannot be read');
-    onMessage(message);
+    try {
+      onMessage(message);
+    } catch (error) {
+      return close(`it sent something wrong (${/** @type {Error} */ (error).message.slice(0, 300)})`);
+    }
     return true;
   }
 

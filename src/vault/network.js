@@ -25,9 +25,11 @@ export function readNetwork({ url, connectTo = [], proxySource = null }, nodes =
  * @returns {{text: string, isWarning: boolean} | null} null: no proxy
  */
 export function describeProxy(url, network, withToken = false) {
-  const { proxy, tunnelTo } = routeOf(originOf(url), network);
+  const origin = originOf(url);
+  const { proxy } = routeOf(origin, network);
   if (proxy === null) return null;
-  const text = `Requests to ${originOf(url)} go through the proxy ${proxy.name} (${proxy.source})`;
-  const isWarning = withToken && tunnelTo === null;
+  const text = `Requests to ${origin} go through the proxy ${proxy.name} (${proxy.source})`;
+  // A tunnel without TLS, as --connect-to needs it, hides nothing.
+  const isWarning = withToken && origin.startsWith('http:');
   return { text: isWarning ? `${text}, which sees the token: use https://.` : `${text}.`, isWarning };
 }

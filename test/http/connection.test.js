@@ -236,14 +236,15 @@ describe('with and without TLS', () => {
     const [, length, letter] = url.split('/');
     res.end(letter.repeat(Number(length)));
   };
-  const secure = (/** @type {Buffer} */ names) => {
-    const { pem, keyPem } = ca.issue('server', { extensions: [names] });
+  const secure = (/** @type {Buffer[]} */ extensions, name = 'server') => {
+    const { pem, keyPem } = ca.issue(name, { extensions });
     return createServer({ cert: pem, key: keyPem }, answer);
   };
   const servers = {
     plain: createPlainServer(answer),
-    secure: secure(altNames({ ip: ['127.0.0.1'] })),
-    named: secure(altNames({ dns: ['vault.example.com'] })),
+    secure: secure([altNames({ ip: ['127.0.0.1'] })]),
+    named: secure([altNames({ dns: ['vault.example.com'] })]),
+    commonName: secure([], 'vault.example.com'),
   };
   before(async () => {
     for (const one of Object.values(servers)) await once(one.listen(0, '127.0.0.1'), 'listening');
@@ -279,6 +280,12 @@ describe('with and without TLS', () => {
     ['a certificate of the configured CA', 'secure', trust, 200],
     ['a certificate for the configured name', 'named', { ...trust, servername: 'vault.example.com' }, 200],
     ['a certificate for another name', 'named', trust, 'certificate_name_mismatch'],
+    [
+      'a certificate with the name as its common name only',
+      'commonName',
+      { ...trust, servername: 'vault.example.com' },
+      'certificate_name_mismatch',
+    ],
     ['an unknown CA', 'secure', { rejectUnauthorized: true }, 'certificate_issuer_unknown'],
     ['an unknown CA without verification', 'secure', { rejectUnauthorized: false }, 200],
     ['plain HTTP', 'plain', { rejectUnauthorized: true }, 'wrong_scheme_https_to_http_port'],

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { parseConnectTo } from '../../src/common/options.js';
 import { isExcluded, readProxies, routeOf } from '../../src/http/route.js';
 import { readEnvironment } from '../../src/vault/environment.js';
-import { readNetwork } from '../../src/vault/network.js';
+import { describeProxy, readNetwork } from '../../src/vault/network.js';
 
 const VAULT = 'https://vault.example.com:8200';
 
@@ -190,4 +190,21 @@ describe('--connect-to, as in curl', () => {
     'a b:::',
   ])
     test(`${JSON.stringify(text)} is rejected`, () => assert.equal(parseConnectTo(text), null));
+});
+
+describe('a proxy is named before the run, with a warning if it sees the token', () => {
+  const env = { HTTP_PROXY: 'p:3128', HTTPS_PROXY: 'p:3128' };
+  /** @type {[what: string, url: string, connectTo: string[], withToken: boolean, isWarning: boolean][]} */
+  const table = [
+    ['TLS through a tunnel', 'https://v.example:8200', [], true, false],
+    ['plain HTTP', 'http://v.example:8200', [], true, true],
+    ['plain HTTP without a token', 'http://v.example:8200', [], false, false],
+    ['plain HTTP through a tunnel', 'http://v.example:8200', ['v.example::w.example:'], true, true],
+  ];
+  for (const [what, url, connectTo, withToken, isWarning] of table)
+    test(what, () => {
+      const found = describeProxy(url, networkOf(env, connectTo), withToken);
+      assert.equal(found?.isWarning, isWarning);
+      assert.equal(/sees the token/.test(String(found?.text)), isWarning);
+    });
 });

@@ -57,7 +57,9 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       ...(failure === undefined ? {} : { failure }),
       ...{ revokeMs, nodes: byNode },
     })),
-    requirements: plan.requirements.map((req) => judgeDelay(req, { delays, rows, lagMs: max ?? 0, isValid })),
+    requirements: plan.requirements.map((req) =>
+      judgeDelay(req, { delays, rows, lagMs: max ?? 0, isValid, plan }),
+    ),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };

@@ -76,18 +76,21 @@ export function histogramOf(values) {
 
 /**
  * @param {Requirement} requirement on a delay or on errors
- * @param {{delays: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean}} evidence
- *   `delays`: of certificates that every node reported revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
+ * @param {{delays: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean,
+ *   plan: Pick<Propagation['plan'], 'giveUpMs' | 'timeoutMs'>}} evidence `delays`: of certificates that every node reported
+ *   revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
  * @returns {RequirementVerdict}
  */
-export function judgeDelay(requirement, { delays, rows, lagMs, isValid }) {
+export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) {
+  // A poll sent before the tool gave up may be answered later.
+  const longestMs = plan.giveUpMs + plan.timeoutMs;
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
     const lateDelays = delays.map((delay) => upperSinceResponse(delay) + lateMs);
     const judge = (/** @type {typeof rows} */ failed) => {
       const followed = failed.map(({ followedMs = 0 }) => followedMs);
-      return judgeDelays(requirement, lateDelays, followed, isValid);
+      return judgeDelays(requirement, lateDelays, followed, { isValid, longestMs });
     };
     const atWorst = judge([...lost, ...undecided]);
     if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
@@ -111,6 +114,7 @@ const notProven = ({ reason, ...judged }, but) => ({
 const REVOCATIONS = {
   unit: 'revocation',
   units: 'revocations',
+  longest: '--give-up',
   wereErrors: 'were not reported by every node',
   oneError: 'a revocation that not every node reported',
 };
@@ -118,9 +122,9 @@ const REVOCATIONS = {
 /**
  * Judges delays like response times in a closed loop.
  * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost `followedMs` of the others
- * @param {boolean} isValid
+ * @param {{isValid: boolean, longestMs: number}} measured `longestMs`: that a delay can take
  */
-function judgeDelays(requirement, delays, lost, isValid) {
+function judgeDelays(requirement, delays, lost, { isValid, longestMs }) {
   const [succeeded, all] = [delays, [...delays, ...lost]]
     .map(histogramOf)
     .map((histogram) => ({ reported: histogram, target: histogram }));
@@ -130,7 +134,7 @@ function judgeDelays(requirement, delays, lost, isValid) {
     ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
     ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
-    ...{ measurementValid: isValid, words: REVOCATIONS },
+    ...{ measurementValid: isValid, timeoutMs: longestMs, words: REVOCATIONS },
   });
 }
 

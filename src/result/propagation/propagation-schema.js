@@ -161,7 +161,7 @@ export function* checkPropagation(document) {
   if (verdict === 'invalid' && document.measurement.verdict !== verdict)
     yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
   const isValid = document.measurement.verdict !== 'invalid';
-  const evidence = { delays, rows, lagMs: max ?? 0, isValid };
+  const evidence = { delays, rows, lagMs: max ?? 0, isValid, plan: document.plan };
   // The file lacks how long the others were followed. They can only count against a requirement, so `met` is checked.
   const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
   for (const judged of document.requirements)

@@ -15,6 +15,7 @@ import { formatPercent, rateFormatter, rateMargin, sentence, timeMargin } from '
 const REQUESTS = {
   unit: 'request',
   units: 'requests',
+  longest: '--timeout',
   wereErrors: 'had no good response',
   oneError: 'a request without a good response',
 };
@@ -171,11 +172,11 @@ function judgeExtreme(requirement, view) {
   if (verdict === 'not proven') {
     if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
       return judged(verdict, 'tool', margin, toolText(tool));
-    const { units } = view.words ?? REQUESTS;
+    const { units, longest } = view.words ?? REQUESTS;
     const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}`;
     const remedy =
       isUpper && within(value, comparator, limit)
-        ? `more ${units}, or a shorter --timeout,`
+        ? `more ${units}, or a shorter ${longest},`
         : `more ${units}`;
     return judged(verdict, 'sample', margin, between, `${remedy} would decide it`);
   }
