@@ -159,9 +159,11 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
 
   /** libuv reports a reset that arrives together with bytes as an end of the connection; a write of nothing fails. */
   function finishUnlessReset() {
-    const ended = exchange;
-    socket?.write(NOTHING, (reset) => {
-      if (exchange !== ended) return;
+    // It would wait behind the rest of the request, which the server does not read: no success in any case.
+    if ((socket?.writableLength ?? 0) > 0) return finishResponse();
+    const probed = socket;
+    probed?.write(NOTHING, (reset) => {
+      if (exchange === null || socket !== probed) return;
       if (reset) fail('truncated');
       else finishResponse();
     });

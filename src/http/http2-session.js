@@ -155,6 +155,8 @@ export class Session {
   add(stream) {
     this.left--;
     stream.session = this;
+    // None yet on this connection: it may be refused before it is sent.
+    stream.id = 0;
     stream.readsBefore = this.#reads;
     if (this.#isReady) return this.#start(stream);
     this.#waiting.add(stream);

@@ -192,14 +192,18 @@ describe('a connection', () => {
     assert.equal(process.getActiveResourcesInfo().includes('TLSWrap'), false);
   });
 
-  for (const [status, outcome] of /** @type {const} */ ([
-    [200, 'bad_http'],
-    [413, 413],
+  for (const [status, outcome, isDelimited] of /** @type {const} */ ([
+    [200, 'bad_http', true],
+    [413, 413, true],
+    [200, 'bad_http', false],
+    [413, 413, false],
   ])) {
-    test(`HTTP ${status} before the request is sent: ${outcome}, and the connection ends`, async (t) => {
-      const early = createRawServer((socket) => {
+    const form = isDelimited ? '' : ', its body ended by the end of the connection';
+    test(`HTTP ${status}${form} before the request is sent: ${outcome}, and the connection ends`, async (t) => {
+      const early = createRawServer({ allowHalfOpen: true }, (socket) => {
         socket.on('error', () => {}).pause();
-        socket.write(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\nok`);
+        if (isDelimited) socket.write(`HTTP/1.1 ${status} X\r\nContent-Length: 2\r\n\r\nok`);
+        else socket.end(`HTTP/1.1 ${status} X\r\n\r\nok`);
         t.after(() => socket.destroy());
       }).listen(0, '127.0.0.1');
       t.after(() => early.close());

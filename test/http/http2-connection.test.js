@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { checkHttp2, createStreams } from '../../src/http/http2-connection.js';
 import { FLAG, frame, numberFrame, TYPE } from '../../src/http/http2-frames.js';
+import { Session, Stream } from '../../src/http/http2-session.js';
 import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { exchange } from './raw-server.js';
@@ -654,6 +655,48 @@ describe('on a server that sends any frames', () => {
     assert.equal(stalled.state.requests, 2);
     await stream.close();
     await stalled.stop();
+  });
+
+  test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', () => {
+    const dialled = () => {
+      const calls = /** @type {any} */ ({});
+      const session = new Session(1e6, false, () => {});
+      session.dial((given) => {
+        Object.assign(calls, given);
+        return /** @type {any} */ ({ write() {}, destroy() {}, writableLength: 0 });
+      });
+      calls.ready();
+      return { session, read: calls.read };
+    };
+    const send = (
+      /** @type {Stream} */ stream,
+      /** @type {Session} */ session,
+      /** @type {string[]} */ events,
+    ) => {
+      const onFailure = (/** @type {string} */ outcome) => events.push(outcome);
+      stream.begin(
+        /** @type {any} */ ({
+          onSent() {},
+          onResponse: (/** @type {number} */ status) => events.push(`${status}`),
+          onFailure,
+        }),
+      );
+      stream.block = Buffer.from([0x82]);
+      session.add(stream);
+    };
+    const OK = Buffer.from([0x88]);
+    const [one, other] = [new Stream(), new Stream()];
+    const events = { one: /** @type {string[]} */ ([]), other: /** @type {string[]} */ ([]) };
+    const first = dialled();
+    first.read(SETTINGS);
+    send(one, first.session, events.one);
+    first.read(join(headers(1, OK), frame(TYPE.GOAWAY, 0, 0, Buffer.alloc(8))));
+    const second = dialled();
+    second.read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000300000001', 'hex')));
+    send(other, second.session, events.other);
+    send(one, second.session, events.one);
+    second.read(headers(1, OK));
+    assert.deepEqual(events, { one: ['200', 'stream_refused'], other: ['200'] });
   });
 
   test('a success before the whole request was sent is an error', async () => {

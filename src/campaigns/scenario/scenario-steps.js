@@ -97,9 +97,9 @@ async function checkAllowed(run, { name, tokenEnv, options: given }, plan, { all
   const refuse = (/** @type {Path} */ path, /** @type {string} */ problem, /** @type {string} */ flag) => {
     throw run.source.error(path, problem, `To allow it, add ${flag}.`);
   };
-  const isVaultToken = tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_/.test(tokenEnv);
+  const isVaultToken = tokenEnv === null || /^(?:VAULT|BAO|OPENBAO)_(?:\w+_)?TOKEN(?:_\w+)?$/.test(tokenEnv);
   if (!plan.dev && !isVaultToken && !allowEnv.includes(tokenEnv)) {
-    const problem = `would send ${tokenEnv} to the target as a token, but its name does not begin with VAULT_, BAO_ or OPENBAO_`;
+    const problem = `would send ${tokenEnv} to the target as a token, but its name is not like VAULT_TOKEN or VAULT_TOKEN_A`;
     refuse([...place, 'token-env'], problem, `--allow-env ${tokenEnv}`);
   }
   const check = (/** @type {Path} */ path, /** @type {string} */ url) => {

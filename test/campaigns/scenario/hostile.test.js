@@ -432,7 +432,17 @@ describe('the environment', () => {
       await readScenario(`${HEAD}target: {ca-cert: '${file}'}\n`, 's.yaml', {});
   });
 
-  for (const name of ['VAULT_A', 'BAO_B', 'OPENBAO_C']) {
+  for (const name of ['VAULT_PKI_LOAD_JOIN_SECRET', 'VAULT_PROXY_ADDR', 'VAULT_LICENSE', 'BAO_TOKENS', 'TOKEN'])
+    test(`${name} is no Vault token`, async () => {
+      const scenario = await readScenario(`${HEAD}target: {token-env: ${name}}\n`, 's.yaml', {});
+      await assert.rejects(stepsOf(scenario, {}, { pauseMs: 0 }), {
+        code: 'bad_scenario',
+        message: /would send \w+ to the target as a token, but its name is not like VAULT_TOKEN/,
+        remedy: `To allow it, add --allow-env ${name}.`,
+      });
+    });
+
+  for (const name of ['VAULT_TOKEN_A', 'BAO_TOKEN', 'OPENBAO_C_TOKEN']) {
     test(`${name} is a Vault token`, async (t) => {
       t.after(() => delete process.env[name]);
       process.env[name] = 'mine';
