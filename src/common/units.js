@@ -112,3 +112,9 @@ function threeDigits(value) {
   if (value >= 99.95) return formatCount(value.toFixed(0));
   return value.toFixed(value >= 9.995 ? 1 : 2);
 }
+
+/** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
+export function listFirst(texts, max) {
+  const more = texts.length > max ? ` and ${texts.length - max} more` : '';
+  return `${texts.slice(0, max).join(', ')}${more}`;
+}

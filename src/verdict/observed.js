@@ -98,6 +98,7 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
  * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
  * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {StartGap | null} [run.apart]
  * @param {{part: string, why: string}[]} [run.missing] parts of the plan without a result
+ * @param {{part: string, why: string}[]} [run.invalid] parts whose own measurement is invalid
  */
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, ...parts }) {
   const { planned, neverSent, sent, succeeded } = block.totals;

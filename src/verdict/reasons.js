@@ -2,7 +2,7 @@
  * Every reason against a measurement, and every remark on one, by its code (meanings: docs/verdicts.md). Invalid:
  * the tool did not offer the requested load, or the counts do not add up. Error bars include the effects of remarks.
  */
-import { formatCount, formatDuration, formatLatency, formatRate } from '../common/units.js';
+import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
@@ -24,6 +24,9 @@ const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
 
+/** Parts of a plan that a reason names. */
+const MAX_PARTS = 3;
+
 /** @satisfies {Record<string, Find>} */
 export const REASONS = Object.freeze({
   nothing_measured({ response, outcomes }) {
@@ -34,10 +37,19 @@ export const REASONS = Object.freeze({
   load_not_offered: notOffered,
   parts_missing({ missing = [] }) {
     if (missing.length === 0) return null;
-    const named = missing.slice(0, 3).map(({ part, why }) => `${part} (${why})`);
-    const more = missing.length > 3 ? ` and ${missing.length - 3} more` : '';
-    const text = `The results of these parts of the plan are missing: ${named.join(', ')}${more}.`;
+    const named = missing.map(({ part, why }) => `${part} (${why})`);
+    const text = `The results of these parts of the plan are missing: ${listFirst(named, MAX_PARTS)}.`;
     return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
+  },
+  parts_invalid({ invalid = [] }) {
+    if (invalid.length === 0) return null;
+    const named = invalid.map(({ part, why }) => `${part}: ${why}`);
+    const remedy = 'See the result of each of these parts, and repeat the run.';
+    return {
+      grade: 'invalid',
+      text: `The measurement of a part is invalid: ${listFirst(named, MAX_PARTS)}`,
+      remedy,
+    };
   },
   parts_apart: ({ apart }) => apart ?? null,
   bookkeeping({ problems = [] }) {

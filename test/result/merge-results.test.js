@@ -176,9 +176,19 @@ describe('the measurement of the merged result', () => {
       [a, b].map((part) => read({ ...part, plan: { ...part.plan, requirements: ['p50<10s'] } })),
     );
     assert.equal(measurement.verdict, 'invalid');
-    assert.deepEqual(codes(measurement), ['load_not_offered']);
+    assert.deepEqual(codes(measurement), ['load_not_offered', 'parts_invalid']);
     assert.match(measurement.reasons[0].text, /^The tool was late and dropped 50 of 400 arrivals/);
     assert.equal(requirements[0].verdict, 'not proven');
+  });
+
+  test('is invalid if that of one part is, however little of the sum that is', () => {
+    const ones = Array(10).fill(1);
+    const parts = syntheticParts({ load: LOAD }, ones);
+    const planned = parts[3].totals.planned;
+    parts[3] = syntheticParts({ load: LOAD, end: { droppedLate: Math.ceil(planned / 100) } }, ones)[3];
+    const { measurement } = mergeResults(parts.map(read));
+    assert.deepEqual(codes(measurement), ['parts_invalid']);
+    assert.match(measurement.reasons[0].text, /part 3 of 10: The tool was late and dropped/);
   });
 
   /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */

@@ -133,6 +133,12 @@ const TABLE = [
     'invalid',
     ['parts_missing'],
   ],
+  [
+    'a part whose own measurement is invalid',
+    { invalid: [{ part: 'part 1 of 3', why: 'No request was sent.' }] },
+    'invalid',
+    ['parts_invalid'],
+  ],
   ['figures that do not add up', { problems: ['a is not b'] }, 'invalid', ['bookkeeping']],
 
   ['late sending of a tenth of the p99', { lagMs: 11 }, 'valid', []],

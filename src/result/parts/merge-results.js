@@ -79,17 +79,20 @@ function mergeParts(parts, missing, command) {
   joined.closeAll();
   const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs);
-  const found = { apart, missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })) };
+  const found = {
+    apart,
+    missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
+    invalid: parts.filter(hasShare).flatMap(({ shard, result: { measurement } }) => {
+      const reason = measurement.reasons.find(({ grade }) => grade === 'invalid');
+      return reason === undefined ? [] : [{ why: reason.text, part: partName(shard) }];
+    }),
+  };
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, ...found });
-  const problems = parts.flatMap(({ shard, result: { measurement } }) => {
-    const own = measurement.reasons.filter(({ code }) => code === 'bookkeeping');
-    return own.map(({ text }) => `${partName(shard)}: ${text}`);
-  });
   const startedAt = new Date(minOf(parts.map(startOf)));
   const dueIn = schedule === null ? null : duePerSecond(parts, missing, schedule, load.warmupMs);
   const times = { startedAt, startedAtNs: 0n };
   const run = { plan, target: targetOf(parts), command, ...times, operations, cells, stages };
-  return withParts(concludeWith({ ...seen, problems }, { ...run, block, facts, seconds, dueIn }), parts);
+  return withParts(concludeWith(seen, { ...run, block, facts, seconds, dueIn }), parts);
 }
 
 /** @param {Part[]} parts @param {readonly MissingPart[]} missing @param {Schedule} schedule @param {number} warmupMs */
@@ -97,6 +100,12 @@ function duePerSecond(parts, missing, schedule, warmupMs) {
   if (missing.length === 0) return createDuePerSecond(schedule, null, warmupMs);
   const each = parts.map(({ shard }) => createDuePerSecond(schedule, shard, warmupMs));
   return (/** @type {number} */ seconds) => sumArrays(each.map((dueIn) => dueIn(seconds)));
+}
+
+/** Whether the part has anything to send: with few requests, some have not. @param {Part} part */
+function hasShare({ shard, result: { totals, load } }) {
+  if (load.model === 'open') return totals.planned > 0;
+  return shareOf(load.requests ?? shard.of, shard) > 0;
 }
 
 /** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */

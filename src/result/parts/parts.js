@@ -1,13 +1,14 @@
 /** Checks that results are all the parts of one plan, each once; errors name the files. */
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
+import { listFirst } from '../../common/units.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
 import { tryOrNull } from '../check/check-latency.js';
 import { amount } from '../declared.js';
 import { fileError } from '../document.js';
-import { flatten, isAmong, listFirst, PATHS, truncate } from '../runs/run-differences.js';
+import { flatten, isAmong, PATHS, truncate } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
 import { stagesOfPart } from './merge-block.js';
 

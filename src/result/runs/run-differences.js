@@ -1,5 +1,6 @@
 /** Differences between runs, other than their targets, that may explain differences in their figures. */
 import { maxOf, minOf } from '../../common/sums.js';
+import { listFirst } from '../../common/units.js';
 
 /** @import { Result } from '../schema.js' */
 /** @import { NamedRun } from './run-set.js' */
@@ -89,9 +90,3 @@ export const isAmong = (key, names) => names.some((name) => key === name || key.
 
 /** @param {string} json @param {number} max characters */
 export const truncate = (json, max) => (json.length <= max ? json : `${json.slice(0, max)}...`);
-
-/** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
-export function listFirst(texts, max) {
-  const more = texts.length > max ? ` and ${texts.length - max} more` : '';
-  return `${texts.slice(0, max).join(', ')}${more}`;
-}
