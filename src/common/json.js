@@ -53,3 +53,12 @@ export const isTime = (value) => typeof value === 'number' && value % 1 === 0 &&
 export function isRecord(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/**
+ * Like Object.entries, which takes 100 bytes for each element of a list.
+ * @param {object} value @returns {Generator<[string, unknown]>}
+ */
+export function* entriesOf(value) {
+  if (!Array.isArray(value)) return yield* Object.entries(value);
+  for (let i = 0; i < value.length; i++) yield [String(i), value[i]];
+}

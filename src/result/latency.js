@@ -7,6 +7,7 @@ import {
   valueAtRank,
   valueAtShare,
 } from '../common/histogram.js';
+import { entriesOf } from '../common/json.js';
 import { extremeBar, meanBar, percentileBar } from '../verdict/bars.js';
 
 /** @import { OutcomeTally } from '../engine/recording/tally.js' */
@@ -68,7 +69,10 @@ export function addMissingFigures(value) {
   const block = /** @type {Record<string, unknown>} */ (value);
   const missing = FIGURES.filter((figure) => !(figure in block));
   const isOld = 'mean' in block && 'histogram' in block && missing.length > 0;
-  if (!isOld) return Object.values(block).forEach(addMissingFigures);
+  if (!isOld) {
+    for (const [, inner] of entriesOf(block)) addMissingFigures(inner);
+    return;
+  }
   const { histogram } = block;
   const figures = typeof histogram === 'string' ? figuresOf(decodeHistogram(histogram)) : null;
   for (const figure of missing) block[figure] = figures?.[figure] ?? null;

@@ -1,6 +1,6 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
 import { countBuckets } from '../common/histogram.js';
-import { isTooComplex } from '../common/json.js';
+import { entriesOf, isTooComplex } from '../common/json.js';
 import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
@@ -141,7 +141,7 @@ function faultIn(value, mayBeLong = false) {
   if (typeof value === 'string' && value.length > MAX_TEXT && !mayBeLong)
     return `a text of more than ${MAX_TEXT} characters`;
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
+  for (const [key, inner] of entriesOf(value)) {
     if (key === '__proto__') return 'a key __proto__';
     if (key.length > MAX_KEY) return `a key of more than ${MAX_KEY} characters`;
     const fault = faultIn(inner, mayBeLong || LONG.includes(key));

@@ -31,6 +31,13 @@ describe('rejects', () => {
     ['no groups', [], {}, 'nothing_to_compare', /only one group of runs\. Add another group/],
     ['one group', [old], {}, 'nothing_to_compare', /only one group/],
     [
+      'more groups than can be compared',
+      Array(51).fill(old),
+      {},
+      'too_many_groups',
+      /^There are 51 groups of runs; at most 50 can be compared\. Compare them in parts/,
+    ],
+    [
       'a group without runs',
       [old, { name: 'new', runs: [] }],
       {},

@@ -207,3 +207,33 @@ test('350 damaged documents of all kinds are rejected with the faulty path, or r
   const { read, refused } = readDamaged(1, 350);
   assert.ok(read > 10 && refused > 175, `${read} read, ${refused} refused`);
 });
+
+test('a wrong element of a long list is named by its place, wherever it is', () => {
+  for (const at of [0, 999, 1000, 4321])
+    assert.throws(
+      () =>
+        parseDocument(
+          Buffer.from(
+            changed((document) => {
+              const [row] = document.timeline;
+              document.timeline = Array.from({ length: 5000 }, (_, second) => ({ ...row, second }));
+              document.timeline[at].succeeded = 'x';
+            }),
+          ),
+          'r.json',
+        ),
+      refusal('bad_result', new RegExp(`timeline\\.${at}\\.succeeded: `)),
+    );
+});
+
+test('many wrong elements after right ones: only those of one piece are described', () => {
+  const text = changed((document) => {
+    const [row] = document.timeline;
+    document.timeline = [...Array.from({ length: 1500 }, () => row), ...Array(200_000).fill(0)];
+  });
+  const { arrayBuffers, heapUsed } = process.memoryUsage();
+  assert.throws(() => parseDocument(Buffer.from(text), 'r.json'), refusal('bad_result', /timeline\.1500: /));
+  const after = process.memoryUsage();
+  const mb = (after.heapUsed + after.arrayBuffers - heapUsed - arrayBuffers) / 2 ** 20;
+  assert.ok(mb < 100, `${mb.toFixed()} MB; each description takes 0.7 KB, all of them 140 MB`);
+});

@@ -7,6 +7,7 @@ import { loadOperation, operations } from '../../operations/index.js';
 import { optionsOf } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { reporterForFile } from '../../report/index.js';
+import { MAX_GROUPS } from '../../result/comparison/comparison-schema.js';
 import { checkName, ENGINES, setupOptions } from '../../vault/setup/setup-plan.js';
 import { SHAPES } from './stages.js';
 import { DECLARATION } from './variables.js';
@@ -247,7 +248,7 @@ export function scenarioSchema(names, options = {}) {
     env: optional(z.array(variable).max(100), `Environment variables for \${NAME}: NAME or NAME=DEFAULT`),
     setup: optional(setup, 'Create a PKI on each target, as setup does, and remove it at the end'),
     target: settings(target).optional(),
-    targets: optional(uniquelyNamed(list(named)), 'Several targets, in turn'),
+    targets: optional(uniquelyNamed(list(named, MAX_GROUPS)), 'Several targets, in turn'),
     ...parts,
     runs: optional(
       uniquelyNamed(list(settings({ name, ...parts }))),

@@ -1,6 +1,7 @@
 /** Checks that counts, figures and histograms of latencies agree; yields one sentence per contradiction. */
 import { isDeepStrictEqual } from 'node:util';
 import { packHistogram, sumHistograms } from '../../common/histogram.js';
+import { entriesOf } from '../../common/json.js';
 import { PHASES } from '../../engine/recording/tally.js';
 import { FIGURES, figuresOf, SERIES } from '../latency.js';
 
@@ -99,7 +100,7 @@ export function findUnreadable({ plan, ...result }) {
 /** @param {unknown} value @param {string} [place] @param {boolean} [isOwn] all strings are histograms @returns {Generator<[string, string]>} */
 export function* histogramsIn(value, place = '', isOwn = false) {
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
+  for (const [key, inner] of entriesOf(value)) {
     const at = place === '' ? key : `${place}.${key}`;
     if (typeof inner !== 'string') yield* histogramsIn(inner, at, isOwn || key === 'own');
     else if (isOwn || ['histogram', 'lag', 'readLate'].includes(key)) yield [at, inner];

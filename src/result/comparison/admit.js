@@ -4,6 +4,7 @@
  */
 import { fileError } from '../document.js';
 import { exclusionReason } from '../runs/run-set.js';
+import { MAX_GROUPS } from './comparison-schema.js';
 /** @import { NamedRun } from '../runs/run-set.js' */
 
 /** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
@@ -23,6 +24,10 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   if (groups.length < 2) {
     const remedy = 'Add another group: compare BASE.json... --with NEW.json...';
     throw fileError('nothing_to_compare', 'There is only one group of runs.', remedy);
+  }
+  if (groups.length > MAX_GROUPS) {
+    const message = `There are ${groups.length} groups of runs; at most ${MAX_GROUPS} can be compared.`;
+    throw fileError('too_many_groups', message, 'Compare them in parts, each with the same base.');
   }
   refuseParts(groups.flatMap(({ runs }) => runs));
   refuseSameRun(groups);

@@ -39,7 +39,9 @@ export function notComparable({ label, unit }, base, other, why) {
 /** @param {MetricHead} metric @param {Values} a @param {Values} b @param {ToolLateness} [tool] b is the base */
 export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
   const better = lowerIsBetter ? -1 : 1;
-  return withEqualLateness(unit, [b, a], tool).every((pair) => test(pair).direction === better);
+  const isBetter = (/** @type {Pair} */ pair) =>
+    centerChange(pair) * better > 0 && test(pair).direction === better;
+  return withEqualLateness(unit, [b, a], tool).every(isBetter);
 }
 
 /** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} percent of the base; of a share, percentage points */
@@ -108,11 +110,17 @@ function test([base, other]) {
   const { u, pValue } = mannWhitney(other, base);
   const isPossible = smallestPValue(base.length, other.length) < ALPHA;
   const byRank = u - (base.length * other.length) / 2;
+  const byCenter = centerChange([base, other]);
+  const isShown = isPossible && pValue < ALPHA && byRank * byCenter > 0;
+  return { pValue, isPossible, direction: isShown ? (byCenter > 0 ? 1 : -1) : 0 };
+}
+
+/** Of the medians or, if both are 0, of the means. @param {Pair} pair @returns {number} */
+function centerChange([base, other]) {
+  if (base.length === 0 || other.length === 0) return 0;
   const meanOf = (/** @type {Values} */ values) => meanAndVariance(values).mean;
   const of = median(base) === 0 && median(other) === 0 ? meanOf : median;
-  const byMedian = of(other) - of(base);
-  const isShown = isPossible && pValue < ALPHA && byRank * byMedian > 0;
-  return { pValue, isPossible, direction: isShown ? (byMedian > 0 ? 1 : -1) : 0 };
+  return of(other) - of(base);
 }
 
 /** @param {Unit} unit @param {-1 | 0 | 1} direction @returns {DifferenceVerdict} */

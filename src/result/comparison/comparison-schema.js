@@ -4,6 +4,9 @@ import { groupBy } from '../../common/sums.js';
 import { count, each, MeasurementVerdictName, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
+/** Every pair is tested, so time grows with the square. */
+export const MAX_GROUPS = 50;
+
 export const OfferedLoad = z.object({
   model: z.enum(['open', 'closed']),
   arrivals: z.enum(['constant', 'poisson']),
@@ -85,7 +88,10 @@ export const Comparison = z
     /** A difference is shown where the p-value is below `alpha`. */
     method: z.object({ alpha: z.number(), confidence: z.number(), resamples: count, seed: z.number() }),
     /** The first is the base. */
-    groups: z.array(Group).min(2, 'must contain at least two groups'),
+    groups: z
+      .array(Group)
+      .min(2, 'must contain at least two groups')
+      .max(MAX_GROUPS, `must contain at most ${MAX_GROUPS} groups`),
     metrics: z.array(ComparedMetric),
     /** `failed`: it fired. `not proven`: with these runs it could not have fired. */
     failIf: z.array(

@@ -432,7 +432,13 @@ describe('the environment', () => {
       await readScenario(`${HEAD}target: {ca-cert: '${file}'}\n`, 's.yaml', {});
   });
 
-  for (const name of ['VAULT_PKI_LOAD_JOIN_SECRET', 'VAULT_PROXY_ADDR', 'VAULT_LICENSE', 'BAO_TOKENS', 'TOKEN'])
+  for (const name of [
+    'VAULT_PKI_LOAD_JOIN_SECRET',
+    'VAULT_PROXY_ADDR',
+    'VAULT_LICENSE',
+    'BAO_TOKENS',
+    'TOKEN',
+  ])
     test(`${name} is no Vault token`, async () => {
       const scenario = await readScenario(`${HEAD}target: {token-env: ${name}}\n`, 's.yaml', {});
       await assert.rejects(stepsOf(scenario, {}, { pauseMs: 0 }), {
