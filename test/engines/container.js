@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cleanerOf } from './cleaner.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DEBIAN = fileURLToPath(new URL('.build/debian/', import.meta.url));
@@ -59,6 +60,7 @@ export function inNamespace(command, before = 'true') {
 
 /** @typedef {ReturnType<typeof startPodman>} Podman */
 export function startPodman() {
+  const removeLeft = cleanerOf({ cgroups: ['libpod_parent'], folders: ['/run/runc', '/var/lib/containers'] });
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-podman-'));
   const file = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFileSync(join(folder, name), text);
@@ -112,6 +114,7 @@ netns = "host"
       ),
     async stop() {
       await podman('rm', '--all', '--force').catch(() => '');
+      removeLeft();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -39,11 +39,9 @@ before(async () => {
   );
   await podman.build(PAUSE, pause, podman.folder);
   engine = await startKubernetes(PAUSE);
-  for (const name of [image, PAUSE]) {
-    const archive = join(podman.folder, 'image.tar');
-    await podman.podman('save', '--output', archive, name);
-    await engine.importImage(archive);
-  }
+  const archive = join(podman.folder, 'images.tar');
+  await podman.podman('save', '--multi-image-archive', '--output', archive, image, PAUSE);
+  await engine.importImage(archive);
 });
 after(async () => {
   await engine?.stop();

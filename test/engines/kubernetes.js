@@ -3,19 +3,21 @@
  * containerd. It has no network for pods and no DNS, and grants everything to its one user. Needs root, and cgroup v1.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endProcess, freePort } from '../vault/start.js';
 import { buildKubernetes } from './build.js';
+import { cleanerOf } from './cleaner.js';
 import { inNamespace } from './container.js';
 
 /** @import { ChildProcess } from 'node:child_process' */
 
 const START_TIMEOUT_MS = 120_000;
-const TOKEN = 'the token of a test on loopback';
+/** Without spaces. It opens nothing but this cluster, on loopback. */
+const TOKEN = 'token-of-a-test';
 
 /** The kubelet writes these; it gets copies of its own. */
 const SYSCTLS = [
@@ -36,14 +38,18 @@ const CONTROLLERS = [
   'namespace',
 ];
 
-/** What kubelet and containerd leave in the cgroup file systems. */
-const CGROUPS = ['kubepods', 'k8s.io'];
+/** What it leaves outside its folder. */
+const LEFT = {
+  cgroups: ['kubepods', 'k8s.io'],
+  folders: ['/run/containerd', '/run/runc', '/var/lib/kubelet', '/var/log/pods'],
+};
 
 /** @typedef {Awaited<ReturnType<typeof startKubernetes>>} Kubernetes */
 
 /** @param {string} pauseImage the containers' process that keeps a pod's namespaces */
 export async function startKubernetes(pauseImage) {
   const binaries = await buildKubernetes();
+  const removeLeft = cleanerOf(LEFT);
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-kubernetes-'));
   const at = (/** @type {string} */ name) => join(folder, name);
   const names = /** @type {const} */ (['etcd', 'peers', 'api', 'manager', 'scheduler', 'kubelet', 'health']);
@@ -101,7 +107,7 @@ export async function startKubernetes(pauseImage) {
       for (const id of (await ctr(kind, 'ls', '-q').catch(() => '')).split('\n').filter(Boolean))
         await ctr(kind, 'rm', ...(kind === 'tasks' ? ['--force'] : []), id).catch(() => '');
     await end('containerd');
-    removeCgroups();
+    removeLeft();
     rmSync(folder, { recursive: true, force: true });
   }
   const end = (/** @type {string} */ name) => {
@@ -161,12 +167,6 @@ export async function startKubernetes(pauseImage) {
     importImage: (archive) => ctr('images', 'import', archive),
     stop,
   };
-}
-
-function removeCgroups() {
-  const hierarchies = readdirSync('/sys/fs/cgroup').map((name) => `/sys/fs/cgroup/${name}`);
-  for (const path of hierarchies.flatMap((one) => CGROUPS.map((name) => `${one}/${name}`)).filter(existsSync))
-    execFileSync('find', [path, '-depth', '-type', 'd', '-exec', 'rmdir', '{}', '+'], { stdio: 'ignore' });
 }
 
 /** @param {Record<string, number>} ports */

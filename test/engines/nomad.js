@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endProcess, freePort } from '../vault/start.js';
 import { buildNomad } from './build.js';
+import { cleanerOf } from './cleaner.js';
 
 const START_TIMEOUT_MS = 60_000;
 
@@ -31,6 +32,7 @@ consul { auto_advertise = false  server_auto_join = false  client_auto_join = fa
 `;
 
 export async function startNomad() {
+  const removeLeft = cleanerOf({ cgroups: ['nomad'] });
   const binary = join(await buildNomad(), 'nomad');
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-nomad-'));
   const [http, rpc, serf] = [await freePort(), await freePort(), await freePort()];
@@ -62,6 +64,7 @@ export async function startNomad() {
     async stop() {
       process.removeListener('exit', killOnExit);
       await endProcess(child, 'SIGINT');
+      removeLeft();
       rmSync(folder, { recursive: true, force: true });
     },
   };
