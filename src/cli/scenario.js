@@ -52,7 +52,7 @@ export const command = {
     const [file] = /** @type {string[]} */ (files);
     keepV8Quiet();
     const { only, dryRun, ...allowed } = readOptions(scenarioOptions, given);
-    const addresses = [readEnvironment().address, given.url, ...allowed.allowUrl];
+    const addresses = [...readEnvironment().addresses, given.url, ...allowed.allowUrl];
     const scenario = await read(file, only, { ...allowed, mayReach: createAddressFilter(addresses) });
     const count = scenario.runs.length * scenario.targets.length;
     const settings = await readRunOptions(withDefaults(scenario, count, given), { line, steps: count });

@@ -20,10 +20,11 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
  * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] directory of `.vault-token`
  */
 export function readEnvironment(env = process.env, { home = homedir() } = {}) {
-  const find = (/** @type {string} */ name) =>
+  const all = (/** @type {string} */ name) =>
     [`BAO_${name}`, `VAULT_${name}`]
       .map((key) => ({ name: key, value: env[key] ?? '' }))
-      .find(({ value }) => value);
+      .filter(({ value }) => value);
+  const find = (/** @type {string} */ name) => all(name).at(0);
   const get = (/** @type {string} */ name) => find(name)?.value ?? null;
   const address = find('AGENT_ADDR') ?? find('ADDR');
   const timeout = find('CLIENT_TIMEOUT');
@@ -35,6 +36,8 @@ export function readEnvironment(env = process.env, { home = homedir() } = {}) {
   if (namespace !== null) checkNamespace(namespace, 'VAULT_NAMESPACE (BAO_NAMESPACE)');
   return {
     address: address?.value ?? null,
+    /** Of all variables, those without effect too. */
+    addresses: ['AGENT_ADDR', 'ADDR'].flatMap((name) => all(name).map(({ value }) => value)),
     /** Variable. */
     addressSource: address?.name ?? null,
     /** Secret: never print it. */

@@ -74,7 +74,8 @@ test('a job with three parts: one run, one verdict', async (t) => {
       part.Events.find((/** @type {any} */ { Type: type }) => type === 'Terminated').ExitCode,
   );
   const logs = await Promise.all(parts.map(({ ID: id }) => nomad('alloc', 'logs', '-stderr', id)));
-  const report = await nomad('alloc', 'logs', parts[0].ID);
+  const template = `{{range .}}{{if eq .Name "${JOB}.parts[0]"}}{{.ID}}{{end}}{{end}}`;
+  const report = await nomad('alloc', 'logs', (await nomad('job', 'allocs', '-t', template, JOB)).trim());
   t.diagnostic(report);
   assertOneRun({ codes, logs, report, arrivals: audit.arrivals(mark, 'pki_int/ocsp') });
 });

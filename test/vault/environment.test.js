@@ -18,6 +18,7 @@ describe('readEnvironment', () => {
   test('nothing set: no values, verification on', () => {
     assert.deepEqual(read({}), {
       address: null,
+      addresses: [],
       addressSource: null,
       token: null,
       tokenSource: null,
@@ -66,8 +67,13 @@ describe('readEnvironment', () => {
 
   test("an agent's address takes precedence, as in vault", () => {
     const env = { BAO_ADDR: 'http://b', VAULT_AGENT_ADDR: 'unix:///run/agent' };
-    const { address, addressSource } = read(env);
+    const { address, addressSource, addresses } = read(env);
     assert.deepEqual([address, addressSource], ['unix:///run/agent', 'VAULT_AGENT_ADDR']);
+    assert.deepEqual(
+      addresses,
+      ['unix:///run/agent', 'http://b'],
+      'a scenario may use neither more nor less',
+    );
   });
 
   test('an empty BAO_ variable does not hide the VAULT_ one', () => {

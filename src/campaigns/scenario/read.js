@@ -159,11 +159,18 @@ function readRequirements(texts = [], scope = {}) {
 function readStages(source, stages, level, path) {
   /** @type {StagePlan[]} */
   const read = [];
+  // Requirements find their stage by its name.
+  const names = new Set(stages.flatMap(({ name }) => name ?? []));
+  const nameFor = (/** @type {string} */ shape, nth = 1) => {
+    const name = nth === 1 ? shape : `${shape} ${nth}`;
+    if (names.has(name)) return nameFor(shape, nth + 1);
+    names.add(name);
+    return name;
+  };
   for (const [i, stage] of stages.entries()) {
     const given = /** @type {Record<string, any>} */ (stage);
     const shape = Object.keys(SHAPES).find((key) => given[key] !== undefined) ?? '';
-    const taken = read.filter(({ name }) => name === shape || name.startsWith(`${shape} `)).length;
-    const name = stage.name ?? (taken === 0 ? shape : `${shape} ${taken + 1}`);
+    const name = stage.name ?? nameFor(shape);
     const group = [...path, i];
     const place = { source, groups: [[...group, shape], group] };
     read.push({ name, lines: placed(place, () => linesOf(shape, given[shape], level)) });

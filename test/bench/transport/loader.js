@@ -6,6 +6,8 @@ const UNDICI = new URL('./undici.js', import.meta.url).href;
 const HOOKS = `
 export async function resolve(specifier, context, next) {
   const resolved = await next(specifier, context);
-  return resolved.url === ${JSON.stringify(OWN)} ? { ...resolved, url: ${JSON.stringify(UNDICI)} } : resolved;
+  // HTTP/2 keeps its own way to connect.
+  const isReplaced = resolved.url === ${JSON.stringify(OWN)} && !context.parentURL?.endsWith('/http2-connection.js');
+  return isReplaced ? { ...resolved, url: ${JSON.stringify(UNDICI)} } : resolved;
 }`;
 register(`data:text/javascript,${encodeURIComponent(HOOKS)}`);

@@ -8,6 +8,7 @@ import { planRun } from '../../../src/campaigns/scenario/scenario-steps.js';
 /** Of a machine where nothing is set. @type {VaultEnvironment} */
 export const NOTHING_SET = {
   address: null,
+  addresses: [],
   addressSource: null,
   proxySource: null,
   token: null,

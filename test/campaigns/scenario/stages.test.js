@@ -167,3 +167,17 @@ test('numbers stages of the same shape, and keeps given names', async () => {
   const names = plan.load.stages?.map(({ name }) => name);
   assert.deepEqual(names, ['hold', 'rest', 'hold 2', 'hold 3']);
 });
+
+test('no stage gets the name of another, by which requirements find it', async () => {
+  const hold = 'hold: {rate: 5, duration: 1s}';
+  for (const [given, expected] of [
+    [`[{${hold}}, {name: hold, ${hold}}]`, ['hold 2', 'hold']],
+    [`[{name: hold 2, ${hold}}, {${hold}}, {${hold}}]`, ['hold 2', 'hold', 'hold 3']],
+  ]) {
+    const { plan } = await readAndPlan(`${HEAD}stages: ${given}\n`);
+    assert.deepEqual(
+      plan.load.stages?.map(({ name }) => name),
+      expected,
+    );
+  }
+});
