@@ -26,6 +26,8 @@ export const health = {
   outcomes: {
     ...OTHER_REFUSALS,
     active: 'initialised, unsealed and active',
+    // A name of its own: in a mix, other operations fail with `standby`.
+    standby_accepted: 'a standby node (HTTP 429, 472 or 473), with --standby-ok',
     standby: 'a standby node (HTTP 429, 472 or 473)',
     uninitialised: 'HTTP 501: not initialised',
     sealed: 'HTTP 503: sealed',
@@ -47,11 +49,11 @@ export const health = {
   createRequester: (_plan, { basePath, headers }) =>
     repeatRequest({ path: `${basePath}/v1/sys/health`, headers }),
   createClassifier({ options: { standbyOk } }) {
-    const classifierOf = (/** @type {'active' | 'standby'} */ role) =>
-      createJsonClassifier(role, (json) => (roleOf(json) === role ? null : 'status_mismatch'));
-    const classify = classifierOf('active');
+    const classifierOf = (/** @type {string} */ outcome, /** @type {'active' | 'standby'} */ role) =>
+      createJsonClassifier(outcome, (json) => (roleOf(json) === role ? null : 'status_mismatch'));
+    const classify = classifierOf('active', 'active');
     // A rate limiter in front of a Vault also responds with 429.
-    const classifyStandby = classifierOf('standby');
+    const classifyStandby = classifierOf('standby_accepted', 'standby');
     return (status, body, index) => {
       const outcome = BY_STATUS[status];
       if (outcome === undefined) return classify(status, body, index);

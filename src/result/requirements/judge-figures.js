@@ -59,9 +59,14 @@ function servedText({ arrivals, allOnTime, offeredPerSecond, offeredAs }, format
 }
 
 /** @param {number} rate @param {Requirement} requirement */
-function reaches(rate, { comparator, limit }) {
-  return comparator === '>' ? rate > limit * (1 + TOLERANCE) : rate >= limit * (1 - TOLERANCE);
+function reaches(rate, requirement) {
+  const limit = rateLimit(requirement);
+  return requirement.comparator === '>' ? rate > limit : rate >= limit;
 }
+
+/** Despite rounding errors of rates. @param {Pick<Requirement, 'comparator' | 'limit'>} requirement */
+export const rateLimit = ({ comparator, limit }) =>
+  limit * (comparator === '>' ? 1 + TOLERANCE : 1 - TOLERANCE);
 
 /** A share of the due requests. @type {Judge} */
 export function judgeShare(requirement, view) {

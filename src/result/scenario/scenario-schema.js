@@ -23,7 +23,7 @@ import {
   validatorOf,
 } from '../declared.js';
 import { FIGURES } from '../latency.js';
-import { verdictOn } from '../requirements/judge-figures.js';
+import { rateLimit, verdictOn } from '../requirements/judge-figures.js';
 import { countVerdicts } from '../runs/run-set.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 import { Result } from '../schema.js';
@@ -194,7 +194,7 @@ function* checkStep({ name, runs, used, requirements, measurement }) {
     const { limit } = requirement;
     const isCertain = unit === 'fraction' && (limit === 1 || (limit === 0 && actual === 0));
     if (verdict === 'not proven' || actual === null || isCertain) continue;
-    const own = verdictOn({ ...requirement, limit: unit === '/s' ? limit * (1 - 1e-9) : limit }, bar);
+    const own = verdictOn({ ...requirement, limit: unit === '/s' ? rateLimit(requirement) : limit }, bar);
     yield* checkEqual(`${text} of ${name}`, verdict, 'by its error bar it', own);
   }
 }
