@@ -1,7 +1,6 @@
 /** A part of a joined run other than part 0: does what part 0 asks, until it ends the run or is lost. */
 import { createConnection } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel } from 'node:worker_threads';
 import { PkiLoadError, usageError } from '../common/errors.js';
 import { rejectOnStop } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
@@ -11,13 +10,13 @@ import { partName } from '../plan/shard-part.js';
 import { prepareRun, run } from '../run.js';
 import { createClock, monotonicMs } from './clock.js';
 import { planAsked, planOfPart } from './joined-plan.js';
-import { packReport } from './reports.js';
+import { createReports } from './reports.js';
 import { createWire } from './wire.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { LiveHook, RunEvent, RunOptions } from '../run.js' */
+/** @import { RunEvent, RunOptions } from '../run.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
@@ -142,7 +141,7 @@ export async function runAsMember(options) {
         roundTripMs: phase === 'connected' ? clock.roundTripMs() : 0,
       });
     const reports = hasReports
-      ? createReports((thread, report) => wire.send({ type: 'report', task, thread, report }))
+      ? createReports(part.of, (thread, report) => wire.send({ type: 'report', task, thread, report }))
       : null;
     try {
       const result = await run(planOfPart(plan, part), {
@@ -239,27 +238,6 @@ function createDeferred() {
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-/** @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
-function createReports(send) {
-  const channels = /** @type {MessageChannel[]} */ ([]);
-  return {
-    live: {
-      ports(count) {
-        for (let thread = 0; thread < count; thread++) {
-          const channel = new MessageChannel();
-          channel.port1.on('message', (report) => send(thread, packReport(report)));
-          channels.push(channel);
-        }
-        return channels.map(({ port2 }) => port2);
-      },
-      begin() {},
-    },
-    close() {
-      for (const { port1 } of channels) port1.close();
-    },
-  };
 }
 
 /** @typedef {{onAdmitted: (wire: Wire) => void, onMessage: (message: WireMessage) => void, onClose: (why: string) => void}} Calls */

@@ -217,3 +217,11 @@ test('a token that a server echoed does not reach the other part', () => {
   leader.receive(bytes);
   assert.deepEqual(leader.messages, [{ type: 'failed', error: { message: 'role <redacted> is unknown' } }]);
 });
+
+test('a token that is a number, or a name in a message, leaves the message readable', () => {
+  for (const token of ['1234567890', 'startedAt']) redactToken(token);
+  const { leader, member } = createPair();
+  const result = { startedAt: 1234567890, text: 'at 1234567890' };
+  leader.receive(frameOf(member, { result }));
+  assert.deepEqual(leader.messages, [{ type: 'test', result: { ...result, text: 'at <redacted>' } }]);
+});
