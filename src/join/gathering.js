@@ -20,12 +20,12 @@ import { createWire } from './wire.js';
 /** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
 /** `threads`: of each step's plan; `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, threads: number[], lost: string | null}} Member */
 /**
- * `plans`: one for each step; `timeoutMs`: for all parts to come; `onMessage`: of a part; `onLost`: a part is gone
+ * `plans`: one for each step; `timeoutMs`: for all parts to come
  * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, plans: readonly Plan[], timeoutMs: number,
  *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
  */
 
-/** Connections without a proof that they know the secret; the oldest gives way to a new one. */
+/** Connections that were not admitted (yet); the oldest gives way to a new one, and if it was a part, that tries again. */
 const MAX_STRANGERS = 48;
 
 /** Missing parts that a message names. */
@@ -39,10 +39,8 @@ const MAX_NAMED = 10;
 export async function createGathering({ where, key, of, plans, timeoutMs, silenceMs, onEvent }, calls) {
   /** @type {Map<number, Member>} */
   const members = new Map();
-  /** Oldest first. @type {Set<Wire>} */
+  /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
-  /** Know the secret, but are no members yet. @type {Set<Wire>} */
-  const guests = new Set();
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -56,11 +54,9 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     let index = /** @type {number | null} */ (null);
     let member = /** @type {Member | null} */ (null);
     const wire = createWire(socket, {
-      ...{ key, isLeader: true, silenceMs },
-      onOpen() {
-        strangers.delete(wire);
-        guests.add(wire);
-      },
+      key,
+      isLeader: true,
+      silenceMs,
       onMessage(message) {
         if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
         else if (member !== null) calls.onMessage(member, message);
@@ -69,7 +65,6 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       },
       onClose(why) {
         strangers.delete(wire);
-        guests.delete(wire);
         if (member !== null) lose(member, why);
       },
     });
@@ -80,6 +75,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
 
   /** @param {Wire} wire @param {string} why */
   function refuse(wire, why) {
+    strangers.delete(wire);
     wire.send({ type: 'refused', why });
     wire.end();
     warn(`A part was refused: ${why}.`);
@@ -119,7 +115,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     const threads = theirs.map(({ load }) => Math.max(1, Math.min(64, Number(load.threads) || 1)));
     const member = { index, name, wire, threads, lost: null };
     members.set(index, member);
-    guests.delete(wire);
+    strangers.delete(wire);
     wire.send({ type: 'admitted' });
     onEvent({ type: 'notice', text: `${capital(name)} is here.` });
     if (missing().length === 0) whenComplete();
@@ -132,6 +128,11 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     if (!hasBegun) members.delete(member.index);
     warn(`${capital(member.name)} was lost: ${why}.`);
     if (hasBegun) calls.onLost(member);
+  }
+
+  /** @param {WireMessage} message for all parts that are here */
+  function send(message) {
+    for (const { wire, lost } of members.values()) if (lost === null) wire.send(message);
   }
 
   const server = createServer(onConnection);
@@ -163,19 +164,16 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       });
       await rejectOnStop(inTime, stop);
     },
-    /** @param {WireMessage} message for all parts that are here */
-    send(message) {
-      for (const { wire, lost } of members.values()) if (lost === null) wire.send(message);
-    },
+    send,
     /** Sends it to all parts, and closes all connections. @param {WireMessage} message */
     end(message) {
-      this.send(message);
+      send(message);
       for (const { wire } of members.values()) wire.end();
-      for (const wire of guests) {
+      for (const wire of strangers) {
+        // Only one that knows the secret receives it.
         wire.send({ type: 'refused', why: 'the run is over' });
         wire.end();
       }
-      for (const wire of strangers) wire.close('the run is over');
       server.close();
     },
   };

@@ -163,6 +163,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     /** Closes the connection after all that was sent. */
     end() {
       if (isClosed) return;
+      if (keys === null) return void close('it is a stranger');
       isClosed = true;
       clearTimeout(timer);
       socket.end();

@@ -1,7 +1,5 @@
 /** Parts that do not come, come twice or otherwise, are lost or interrupted, and strangers: each ends in time, with a clear word. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf } from '../../src/cli/process.js';
@@ -107,30 +105,6 @@ describe('parts that cannot take part:', () => {
     assert.match(message, /did not accept this part within 100 ms \(its connection closed\)\.$/);
     assert.equal(texts.length, 1, 'only that it listens');
     leader.end();
-  });
-
-  test('strangers get no byte, are closed, and keep no part away', async (t) => {
-    const { url } = await startCounting(t);
-    const plan = await planFor(url, { requests: 5 });
-    const { leader, where } = await startLeader(plan, 2);
-    let [bytes, closed] = [0, 0];
-    const strangers = Array.from({ length: 60 }, () => {
-      const socket = connect(where);
-      socket
-        .on('data', ({ length }) => (bytes += length))
-        .on('error', () => {})
-        .on('close', () => closed++);
-      return socket;
-    });
-    await Promise.all(strangers.map((socket) => once(socket, 'connect')));
-    strangers[59].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
-    while (closed < 13) await sleep(10);
-    const member = startMember(plan, where, [1, 2]);
-    await inTime(leader.complete(never));
-    assert.deepEqual([bytes, leader.address.startsWith('127.0.0.1:')], [0, true]);
-    leader.end();
-    assert.equal(await member.ended, 0);
-    for (const socket of strangers) socket.destroy();
   });
 });
 
