@@ -18,7 +18,7 @@ import { createWire } from './wire.js';
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
-/** `threads`: of each step's plan; `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, threads: number[], lost: string | null}} Member */
+/** `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, lost: string | null}} Member */
 /**
  * `plans`: one for each step; `timeoutMs`: for all parts to come
  * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, plans: readonly Plan[], timeoutMs: number,
@@ -112,8 +112,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       return refuse(wire, `the settings of part 0 and of ${name} differ in ${differences}`);
     const why = whyNot(index);
     if (why !== null) return refuse(wire, why);
-    const threads = theirs.map(({ load }) => Math.max(1, Math.min(64, Number(load.threads) || 1)));
-    const member = { index, name, wire, threads, lost: null };
+    const member = { index, name, wire, lost: null };
     members.set(index, member);
     strangers.delete(wire);
     wire.send({ type: 'admitted' });

@@ -7,7 +7,7 @@ import { checkDocument } from '../result/read-document.js';
 import { prepareRun as prepareOwn, run as runOwn } from '../run.js';
 import { monotonicMs } from './clock.js';
 import { capital, createGathering } from './gathering.js';
-import { planOfPart, threadsOf } from './joined-plan.js';
+import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
 import { createJointView } from './joint-view.js';
 import { readReport } from './reports.js';
 
@@ -20,7 +20,7 @@ import { readReport } from './reports.js';
 /** @typedef {Awaited<ReturnType<typeof createLeader>>} Leader */
 /**
  * What a part has reported on the task in progress
- * @typedef {{phases: Set<string>, failed: PkiLoadError | null, isStopped: boolean, roundTripMs: number, interval: IntervalEvent | null,
+ * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, interval: IntervalEvent | null,
  *   result: Result | null, ports: MessagePort[]}} State
  */
 
@@ -58,15 +58,12 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** @param {Member} member @returns {State} */
   function stateOf(member) {
     const state = states.get(member) ?? {
-      ...{
-        phases: new Set(),
-        failed: null,
-        isStopped: false,
-        roundTripMs: 0,
-        interval: null,
-        result: null,
-        ports: [],
-      },
+      phases: new Map(),
+      failed: null,
+      isStopped: false,
+      interval: null,
+      result: null,
+      ports: [],
     };
     states.set(member, state);
     return state;
@@ -74,9 +71,8 @@ export async function createLeader({ onOwnResult, ...options }) {
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string) => void>} */
   const HANDLERS = {
-    reached(state, { phase, roundTripMs }) {
-      state.phases.add(String(phase));
-      state.roundTripMs = Math.min(1000, Number(roundTripMs) || 0);
+    reached(state, message) {
+      state.phases.set(String(message.phase), message);
     },
     event: (_, { text }, name) =>
       onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` }),
@@ -90,9 +86,9 @@ export async function createLeader({ onOwnResult, ...options }) {
     stopped(state) {
       state.isStopped = true;
     },
-    failed(state, { error }, name) {
+    failed(state, { error }) {
       const { code, message, remedy, exitCode } = Object(error);
-      state.failed = new PkiLoadError(String(code), `${name}: ${String(message).slice(0, 1000)}`, {
+      state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
       });
@@ -133,7 +129,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   function assertAllWell() {
     for (const { member, state } of each()) {
       if (member.lost !== null) throw lostError(member);
-      if (state.failed !== null) throw state.failed;
+      if (state.failed !== null) throw failedError(member, state.failed);
     }
   }
 
@@ -159,11 +155,16 @@ export async function createLeader({ onOwnResult, ...options }) {
     const preparing = prepareOwn(planOfPart(plan, own), options);
     try {
       const [prepared] = await Promise.all([preparing, reached('prepared', options.signal ?? never)]);
+      const threads = each().map(({ member, state }) => {
+        const { found, threads } = Object(state.phases.get('prepared'));
+        checkSameFound(foundBy(prepared), Object(found), member.name);
+        return Math.max(1, Math.min(64, Number(threads) || 1));
+      });
       const close = async (/** @type {number | undefined} */ stoppedMs) => {
         send({ type: 'release', id });
         await prepared.close(stoppedMs);
       };
-      return Object.assign({}, prepared, { id, close });
+      return Object.assign({}, prepared, { id, threads, close });
     } catch (error) {
       send({ type: 'release', id });
       // If only another part failed, ours is to be removed as well.
@@ -181,8 +182,8 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     async begin() {
       await reached('connected', stop);
-      const roundTripMs = maxOf(each().map(({ state }) => state.roundTripMs));
-      const at = monotonicMs() + LEAD_MS + 2 * roundTripMs;
+      const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
+      const at = monotonicMs() + LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips));
       send({ type: 'start', at });
       return BigInt(Math.round(at * 1e6));
     },
@@ -203,11 +204,12 @@ export async function createLeader({ onOwnResult, ...options }) {
     };
     try {
       const members = gathering.members();
-      const threads = members.map(({ index, threads }) => threadsOf(plan.load, threads[0], { index, of }));
+      const { id, threads: theirs } = Object(prepared);
+      const threads = members.map(({ index }, i) => threadsOf(plan.load, theirs[i], { index, of }));
       const part = planOfPart(plan, own);
       const intervals = () => each().map(({ state }) => state.interval);
       const view = await createJointView(plan, [part.load.threads, ...threads], { ...options, intervals });
-      startTask({ type: 'run', id: Object(prepared).id, plan, hasReports: view.hasReports });
+      startTask({ type: 'run', id, plan, hasReports: view.hasReports });
       for (const [i, member] of members.entries()) stateOf(member).ports = view.ports[i];
       stop.addEventListener('abort', onStop);
       cutOff.addEventListener('abort', onCutOff);
@@ -247,7 +249,14 @@ export async function createLeader({ onOwnResult, ...options }) {
     // All have begun at one time, whatever their wall clocks say.
     const begun = others.map((one) => ({ ...one.result, startedAt: result.startedAt }));
     const names = ['Part 0', ...others.map(({ name }) => capital(name))];
-    return mergeResults([result, ...begun], { names, missing, allowInterrupted: true, command });
+    try {
+      return mergeResults([result, ...begun], { names, missing, allowInterrupted: true, command });
+    } catch (error) {
+      // What was measured must not be lost: the result is that of part 0.
+      const why = `not merged: ${/** @type {Error} */ (error).message}`;
+      const all = each().map(({ member: { index } }) => ({ index, why }));
+      return mergeResults([result], { missing: all, allowInterrupted: true, command });
+    }
   }
 
   return {
@@ -267,6 +276,11 @@ const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 /** @param {{member: Member, state: State}} part */
 const hasEnded = ({ member, state }) =>
   state.result !== null || state.failed !== null || state.isStopped || member.lost !== null;
+
+/** @param {Member} member @param {PkiLoadError} error its own */
+function failedError({ name }, { code, message, remedy, exitCode }) {
+  return new PkiLoadError(code, `${capital(name)}: ${message}`, { remedy, exitCode });
+}
 
 /** @param {Member} member */
 function lostError({ name, lost }) {

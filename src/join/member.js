@@ -9,7 +9,7 @@ import { nsOf } from '../engine/interval.js';
 import { partName } from '../plan/shard-part.js';
 import { prepareRun, run } from '../run.js';
 import { createClock, monotonicMs } from './clock.js';
-import { planAsked, planOfPart } from './joined-plan.js';
+import { foundBy, planAsked, planOfPart } from './joined-plan.js';
 import { createReports } from './reports.js';
 import { createWire } from './wire.js';
 
@@ -123,8 +123,8 @@ export async function runAsMember(options) {
       ...shown,
     });
     preparations.set(id, { step, over, preparing });
-    await preparing;
-    wire.send({ type: 'reached', task, phase: 'prepared' });
+    const found = foundBy(await preparing);
+    wire.send({ type: 'reached', task, phase: 'prepared', found, threads: plan.load.threads });
   }
 
   /** @param {WireMessage} message */
@@ -133,13 +133,8 @@ export async function runAsMember(options) {
     const { step: asked, plan } = planAsked(plans, given);
     if (asked !== step) fail('it has prepared another plan');
     const { connect, start, signal, cutOff } = /** @type {Task} */ (current);
-    const reach = (/** @type {string} */ phase) =>
-      wire.send({
-        type: 'reached',
-        task,
-        phase,
-        roundTripMs: phase === 'connected' ? clock.roundTripMs() : 0,
-      });
+    const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
+      wire.send({ type: 'reached', task, phase, ...more });
     const reports = hasReports
       ? createReports(part.of, (thread, report) => wire.send({ type: 'report', task, thread, report }))
       : null;
@@ -154,7 +149,7 @@ export async function runAsMember(options) {
           },
           async begin() {
             for (let i = 0; i < EXCHANGES; i++) await exchange();
-            reach('connected');
+            reach('connected', { roundTripMs: clock.roundTripMs() });
             const aheadMs = clock.toLocal(await start.promise) - now();
             return process.hrtime.bigint() + nsOf(aheadMs);
           },

@@ -6,7 +6,9 @@ import { exitCodeOf } from '../../src/cli/process.js';
 import { keyOf } from '../../src/join/wire.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { checkVerdicts } from '../../src/result/check/check-verdicts.js';
+import { syntheticRun } from '../synthetic-run.js';
 import {
+  foundAt,
   planFor,
   startAll,
   startCable,
@@ -117,8 +119,10 @@ const obedient = (phase, act) => (message, send, socket) => {
     run: 'ready',
     connect: 'connected',
   });
-  if (type === 'welcome') send({ type: 'plans', plans: [PLANS.get(socket.remotePort)] });
-  if (phases[type] !== undefined) send({ type: 'reached', task, phase: phases[type] });
+  const plan = PLANS.get(socket.remotePort);
+  if (type === 'welcome') send({ type: 'plans', plans: [plan] });
+  if (phases[type] !== undefined)
+    send({ type: 'reached', task, phase: phases[type], found: foundAt(plan.target.url) });
 };
 
 /** What each leader expects, by port. @type {Map<number | undefined, any>} */
@@ -207,12 +211,43 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     await inTime(member.ended);
   });
 
+  test('for a result that is not of this run is missing from it; what the first part measured is kept', async (t) => {
+    const behaviour = obedient('start', (_, send, { task }) => {
+      const load = { ...plan.load, shard: { index: 2, of: 3 } };
+      const made = syntheticRun({ load, weights: { http: 1 }, requirements: ['errors<50%'] });
+      const result = { ...made, plan: { ...Object(made.plan), ...plan, requirements: ['errors<50%'], load } };
+      setTimeout(send, 700, { type: 'result', task, result });
+    });
+    const { leader, plan, member } = await startWithFake(t, behaviour, { rate: 30, duration: '0.3s' });
+    const result = await inTime(leader.run(plan));
+    assert.deepEqual(checkResult(result, { isFile: true }), []);
+    assert.equal(result.totals.sent, 3);
+    assert.match(missingIn(result.measurement), /part 2 of 3 \(not merged: .*target address/);
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('to another target is noticed before anything is sent', async (t) => {
+    const behaviour = obedient('prepare', (_, send, { task }) => {
+      const found = { ...foundAt('http://192.0.2.1'), proxy: '192.0.2.2:3128' };
+      send({ type: 'reached', task, phase: 'prepared', found });
+    });
+    const { leader, plan, member, paths } = await startWithFake(t, behaviour);
+    const { code, message } = await errorOf(leader.run(plan));
+    assert.equal(code, 'different_targets');
+    const differing = `url ("${plan.target.url}" and "http://192.0.2.1"), proxy (null and "192.0.2.2:3128")`;
+    assert.equal(message, `Part 0 and part 2 of 3 found different targets: ${differing}. Nothing was sent.`);
+    leader.end({ why: message });
+    assert.equal((await inTime(member.outcome)).code, 'joined_run_ended');
+    assert.deepEqual(paths, []);
+  });
+
   test('for an error of its own passes it on, and the next run may succeed', async (t) => {
     let fails = 1;
-    const behaviour = obedient('prepare', (_, send, { task }) => {
+    const behaviour = obedient('prepare', (_, send, { task, plan }) => {
       const error = { code: 'target_refused', message: 'no access', remedy: 'Ask.', exitCode: 2 };
       if (fails-- > 0) send({ type: 'failed', task, error });
-      else send({ type: 'reached', task, phase: 'prepared' });
+      else send({ type: 'reached', task, phase: 'prepared', found: foundAt(plan.target.url) });
     });
     const { leader, plan, member, fake } = await startWithFake(t, behaviour, { requests: 5 });
     const error = await errorOf(leader.run(plan));

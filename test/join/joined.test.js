@@ -89,8 +89,12 @@ describe('three parts', () => {
     const { url, paths } = await startCounting(t);
     const [first, second] = [await planFor(url, { requests: 20 }), await planFor(url, { requests: 20 })];
     assert.notEqual(first.load.seed, second.load.seed);
+    const third = await planFor(url, { requests: 8 });
+    const withThreads = await planFor(url, { requests: 8, threads: 2 });
+    const stepsOf = (/** @type {typeof first[]} */ ...plans) => plans.map((plan) => ({ plan, token: null }));
     const { leader, members, own } = await startAll(first, 3, {
-      member: [{ steps: [{ plan: second, token: null }] }],
+      leader: { plans: [first, third] },
+      member: [{ steps: stepsOf(second, withThreads) }, { steps: stepsOf(first, third) }],
     });
     const prepared = await leader.prepareRun(first);
     const run = async (/** @type {Partial<typeof first.load>} */ changes) => {
@@ -106,8 +110,13 @@ describe('three parts', () => {
     assert.ok(one > 0 && two > 0);
     assert.equal(none, 0, 'without a connection');
     await prepared.close();
+    /** @type {RunEvent[]} */
+    const events = [];
+    const { load } = await leader.run(third, { onEvent: (event) => events.push(event) });
+    const [start] = events.filter(({ type }) => type === 'start');
+    assert.deepEqual([load.threads, start.type === 'start' && start.plan.load.threads], [4, 4]);
     leader.end();
     assert.deepEqual(await Promise.all(members.map(({ ended }) => ended)), [0, 0]);
-    assert.equal(own.length, 2);
+    assert.equal(own.length, 3);
   });
 });

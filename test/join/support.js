@@ -116,6 +116,9 @@ export function startFake(where, hello, onMessage, key = KEY) {
   return { socket, messages, closed: new Promise((resolve) => socket.on('close', resolve)) };
 }
 
+/** What each part says it has found at the target of startCounting. @param {string} url */
+export const foundAt = (url) => ({ url, product: null, version: null, proxy: null });
+
 /** Passes bytes on, until told otherwise. @param {Context} context @param {{host: string, port: number}} where */
 export async function startCable(context, where) {
   /** @type {Socket[]} */
