@@ -20,8 +20,8 @@ import { createWire } from './wire.js';
 /** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
 /** `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, lost: string | null}} Member */
 /**
- * `plans`: one for each step; `timeoutMs`: for all parts to come
- * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, plans: readonly Plan[], timeoutMs: number,
+ * `seed`: as given; `plans`: one for each step; `timeoutMs`: for all parts to come
+ * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, seed?: number | null, plans: readonly Plan[], timeoutMs: number,
  *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
  */
 
@@ -36,7 +36,10 @@ const MAX_NAMED = 10;
  * @param {{onMessage: (member: Member, message: WireMessage) => void, onLost: (member: Member) => void}} calls
  * @throws {PkiLoadError} if it cannot listen
  */
-export async function createGathering({ where, key, of, plans, timeoutMs, silenceMs, onEvent }, calls) {
+export async function createGathering(
+  { where, key, of, seed = null, plans, timeoutMs, silenceMs, onEvent },
+  calls,
+) {
   /** @type {Map<number, Member>} */
   const members = new Map();
   /** Not admitted yet, oldest first. @type {Set<Wire>} */
@@ -92,11 +95,14 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
   }
 
   /** @param {Wire} wire @param {WireMessage} hello @returns {number | null} null: refused */
-  function welcome(wire, { version, index, of: theirs }) {
+  function welcome(wire, { version, index, of: theirs, seed: given = null }) {
     const other = String(version).slice(0, 40);
     if (version !== TOOL_VERSION)
       return refuse(wire, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
     if (theirs !== of) return refuse(wire, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
+    const shown = (/** @type {unknown} */ one) => (one === null ? 'none' : Number(one));
+    if (given !== seed)
+      return refuse(wire, `its --seed and that of part 0 differ (${shown(given)} and ${shown(seed)})`);
     const why = whyNot(index);
     if (why !== null) return refuse(wire, why);
     wire.send({ type: 'welcome' });

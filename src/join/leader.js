@@ -36,6 +36,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** @type {Map<Member, State>} */
   const states = new Map();
   const interrupted = new AbortController();
+  const broken = new AbortController();
   /** Number of the task in progress, and of the last preparation. */
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
@@ -49,6 +50,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     onMessage,
     onLost(member) {
       if (states.get(member)?.result === null) over?.abort();
+      broken.abort();
       changed();
     },
   });
@@ -152,9 +154,17 @@ export async function createLeader({ onOwnResult, ...options }) {
   async function prepareRun(plan, options = {}) {
     const id = ++preparation;
     startTask({ type: 'prepare', id, plan });
-    const preparing = prepareOwn(planOfPart(plan, own), options);
+    const failed = new AbortController();
+    const { signal: stop = never } = options;
+    const signal = AbortSignal.any([stop, failed.signal]);
+    /** Clean-up, if the preparation fails. @type {Promise<unknown>} */
+    let closed = Promise.resolve();
+    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
+      closed = closing;
+    };
+    const preparing = prepareOwn(planOfPart(plan, own), { ...options, signal, onClosing });
     try {
-      const [prepared] = await Promise.all([preparing, reached('prepared', options.signal ?? never)]);
+      const [prepared] = await Promise.all([preparing, reached('prepared', stop)]);
       const threads = each().map(({ member, state }) => {
         const { found, threads } = Object(state.phases.get('prepared'));
         checkSameFound(foundBy(prepared), Object(found), member.name);
@@ -167,8 +177,9 @@ export async function createLeader({ onOwnResult, ...options }) {
       return Object.assign({}, prepared, { id, threads, close });
     } catch (error) {
       send({ type: 'release', id });
-      // If only another part failed, ours is to be removed as well.
-      const closing = preparing.then(({ close }) => close()).catch(() => {});
+      // If another part failed, ours need not go on, and is to be removed as well.
+      failed.abort();
+      const closing = preparing.then(({ close }) => close()).catch(() => closed);
       await (options.onClosing ?? awaited)(closing);
       throw error;
     }
@@ -183,8 +194,9 @@ export async function createLeader({ onOwnResult, ...options }) {
     async begin() {
       await reached('connected', stop);
       const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
-      const at = monotonicMs() + LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips));
-      send({ type: 'start', at });
+      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips));
+      const at = monotonicMs() + aheadMs;
+      send({ type: 'start', at, wallMs: Date.now() + aheadMs });
       return BigInt(Math.round(at * 1e6));
     },
   });
@@ -246,16 +258,16 @@ export async function createLeader({ onOwnResult, ...options }) {
         index,
         why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
       }));
-    // All have begun at one time, whatever their wall clocks say.
-    const begun = others.map((one) => ({ ...one.result, startedAt: result.startedAt }));
+    const results = [result, ...others.map((one) => one.result)];
     const names = ['Part 0', ...others.map(({ name }) => capital(name))];
+    const options = { allowInterrupted: true, haveOneClock: true, command };
     try {
-      return mergeResults([result, ...begun], { names, missing, allowInterrupted: true, command });
+      return mergeResults(results, { names, missing, ...options });
     } catch (error) {
       // What was measured must not be lost: the result is that of part 0.
       const why = `not merged: ${/** @type {Error} */ (error).message}`;
       const all = each().map(({ member: { index } }) => ({ index, why }));
-      return mergeResults([result], { missing: all, allowInterrupted: true, command });
+      return mergeResults([result], { missing: all, ...options });
     }
   }
 
@@ -264,10 +276,22 @@ export async function createLeader({ onOwnResult, ...options }) {
     complete: gathering.complete,
     /** A part was interrupted, and all must stop. @type {AbortSignal} */
     interrupted: interrupted.signal,
+    /** A part was lost: the next run throws, and needs no pause before it. @type {AbortSignal} */
+    broken: broken.signal,
     prepareRun,
     run,
-    /** Lets the other parts go. @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well */
-    end: ({ why = null, exitCode = EXIT.ok } = {}) => gathering.end({ type: 'end', why, exitCode }),
+    /**
+     * Lets the other parts go. Once their results were taken, errors of part 0 are not theirs.
+     * @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well
+     */
+    end({ why = null, exitCode = EXIT.ok } = {}) {
+      const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
+      gathering.end(
+        why !== null && areTaken
+          ? { type: 'end', why: null, exitCode: EXIT.ok }
+          : { type: 'end', why, exitCode },
+      );
+    },
   };
 }
 

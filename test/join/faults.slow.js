@@ -1,8 +1,13 @@
 /** Parts that do not come, come twice or otherwise, are lost or interrupted, and strangers: each ends in time, with a clear word. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf } from '../../src/cli/process.js';
+import { createPlan, readEnvironment } from '../../src/index.js';
 import { keyOf } from '../../src/join/wire.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { checkVerdicts } from '../../src/result/check/check-verdicts.js';
@@ -18,6 +23,7 @@ import {
   startMember,
 } from './support.js';
 
+/** @import { AddressInfo } from 'node:net' */
 /** @import { WireMessage } from '../../src/join/wire.js' */
 
 /** @typedef {(message: WireMessage, send: (message: WireMessage) => void, socket: import('node:net').Socket) => void} OnMessage */
@@ -95,6 +101,41 @@ describe('parts that cannot take part:', () => {
     await inTime(leader.complete(never));
     leader.end();
     assert.equal(await right.ended, 0);
+  });
+
+  test('one with another --seed is refused', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where } = await startLeader(plan, 2, { seed: 3 });
+    for (const [seed, shown] of /** @type {const} */ ([
+      [4, '4'],
+      [null, 'none'],
+    ])) {
+      const { message } = await inTime(startMember(plan, where, [1, 2], { seed }).outcome);
+      assert.match(message, new RegExp(`its --seed and that of part 0 differ \\(${shown} and 3\\)\\.$`));
+    }
+    const right = startMember(plan, where, [1, 2], { seed: 3 });
+    await inTime(leader.complete(never));
+    leader.end();
+    assert.equal(await right.ended, 0);
+  });
+
+  test('one whose packets are lost on the way says so', async (t) => {
+    const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.after(() => child.kill('SIGKILL'));
+    const [line] = await once(child.stdout, 'data');
+    const where = { host: '127.0.0.1', port: Number(String(line)) };
+    child.kill('SIGSTOP');
+    // The system accepts a few for it, and drops what comes then.
+    for (let i = 0; i < 8; i++) {
+      const socket = connect(where).on('error', () => {});
+      t.after(() => socket.destroy());
+    }
+    await sleep(300);
+    const plan = await planFor('http://127.0.0.1:1', { requests: 5 });
+    const { message } = await inTime(startMember(plan, where, [1, 2], { timeoutMs: 100 }).outcome);
+    assert.match(message, /did not accept this part within 100 ms \(no connection within 3 s\)\.$/);
   });
 
   test('one with another secret learns nothing, and gives up in time', async (t) => {
@@ -242,6 +283,29 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     assert.deepEqual(paths, []);
   });
 
+  test('for an error of its own ends the preparation of part 0', async (t) => {
+    // Looks at the health, but never at a token.
+    const server = createServer(({ url }, response) => {
+      if (url !== '/v1/sys/health') return;
+      response.end(JSON.stringify({ initialized: true, sealed: false, standby: false, version: '1.21.1' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close().closeAllConnections());
+    const { port } = /** @type {AddressInfo} */ (server.address());
+    const given = { url: `http://127.0.0.1:${port}`, requests: 5, seed: 1, timeout: '60s' };
+    const plan = await createPlan('token-lookup', given, readEnvironment({}));
+    const { leader, where } = await startLeader(plan, 2);
+    PLANS.set(where.port, plan);
+    const behaviour = obedient('prepare', (_, send, { task }) => {
+      setTimeout(send, 300, { type: 'failed', task, error: { code: 'x', message: 'no access' } });
+    });
+    startFake(where, { index: 1, of: 2 }, behaviour);
+    await inTime(leader.complete(never));
+    const error = await errorOf(leader.run(plan, { token: 'a-token' }));
+    assert.equal(error.message, 'Part 1 of 2: no access');
+    leader.end();
+  });
+
   test('for an error of its own passes it on, and the next run may succeed', async (t) => {
     let fails = 1;
     const behaviour = obedient('prepare', (_, send, { task, plan }) => {
@@ -293,6 +357,18 @@ describe('the connection', { concurrency: 3 }, () => {
     const { leader, plan, member, cable } = await startWithCable(t, 6000);
     const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(1200)) }));
     assert.deepEqual([result.totals.sent, result.merged?.length], [80, 2]);
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('that delays the message to start: the part starts later, which the result says', async (t) => {
+    const { leader, plan, member, cable, texts } = await startWithCable(t, 6000);
+    const onEvent = (/** @type {any} */ { type }) => void (type === 'start' && cable.stall(600));
+    const { totals, measurement } = await inTime(leader.run(plan, { onEvent }));
+    assert.equal(totals.sent, 80);
+    const found = measurement.reasons.find(({ code }) => code === 'parts_apart');
+    assert.match(String(found?.text), /^By the clock of part 0, part 1 of 2 started sending .* after part 0/);
+    assert.ok(texts.some((text) => /^Part 1 of 2: The message to start came late: /.test(text)));
     leader.end();
     assert.equal(await inTime(member.ended), 0);
   });

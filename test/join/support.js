@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { TOOL_VERSION } from '../../src/common/version.js';
 import { createPlan } from '../../src/index.js';
+import { monotonicMs } from '../../src/join/clock.js';
 import { createLeader } from '../../src/join/leader.js';
 import { runAsMember } from '../../src/join/member.js';
 import { createWire, keyOf } from '../../src/join/wire.js';
@@ -114,6 +115,36 @@ export function startFake(where, hello, onMessage, key = KEY) {
     onClose: () => {},
   });
   return { socket, messages, closed: new Promise((resolve) => socket.on('close', resolve)) };
+}
+
+/**
+ * A part 0 that admits each part, and then speaks the protocol as far as the test needs. @param {Context} context
+ * @param {(message: WireMessage, send: (message: WireMessage) => void) => void} onMessage
+ */
+export async function startFakeLeader(context, onMessage) {
+  /** @type {Socket[]} */
+  const sockets = [];
+  const replies = /** @type {Record<string, string>} */ ({ hello: 'welcome', plans: 'admitted' });
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    const wire = createWire(socket, {
+      key: KEY,
+      isLeader: true,
+      onMessage(message) {
+        if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
+        if (replies[message.type] !== undefined) wire.send({ type: replies[message.type] });
+        onMessage(message, wire.send);
+      },
+      onClose: () => {},
+    });
+  });
+  await once(server.listen(0, HOST), 'listening');
+  context.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  return { where: { host: HOST, port }, sockets };
 }
 
 /** What each part says it has found at the target of startCounting. @param {string} url */

@@ -93,7 +93,7 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
     let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
     const fake = startFake(
       { host: '127.0.0.1', port },
-      { index, of },
+      { index, of, seed: load.seed },
       ({ type, task }, send, socket) => {
         if (type === 'welcome') send({ type: 'plans', plans: [whole] });
         if (type === 'admitted') {

@@ -217,6 +217,22 @@ describe('the measurement of the merged result', () => {
   }
 });
 
+test('parts that started by one clock may be 10 ms apart', () => {
+  const [a, b] = [A, B];
+  for (const [ms, verdict, expected] of /** @type {const} */ ([
+    ['010', 'valid', []],
+    ['011', 'valid', ['parts_apart']],
+    ['900', 'invalid', ['parts_apart']],
+  ])) {
+    const late = { ...b, startedAt: `2026-01-02T03:04:05.${ms}Z` };
+    const { measurement } = mergeResults([a, late], { haveOneClock: true });
+    assert.deepEqual([measurement.verdict, codes(measurement)], [verdict, expected]);
+    if (expected.length === 0) continue;
+    assert.match(measurement.reasons[0].text, /^By the clock of part 0, part 1 of 2 started sending/);
+    assert.match(String(measurement.reasons[0].remedy), /delayed the message to start/);
+  }
+});
+
 /** @param {Result['measurement']} measurement */
 function codes({ reasons }) {
   return reasons.map(({ code }) => code);
