@@ -40,6 +40,7 @@ export const REASONS = Object.freeze({
     return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
   },
   parts_apart: ({ apart }) => apart ?? null,
+  parts_ended_apart: ({ endedApart }) => endedApart ?? null,
   bookkeeping({ problems = [] }) {
     if (problems.length === 0) return null;
     const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;

@@ -80,7 +80,11 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   joined.closeAll();
   const seconds = joined.rows;
   const apart = startedApart(parts, facts.windowMs, haveOneClock);
-  const found = { apart, missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })) };
+  const found = {
+    apart,
+    endedApart: endedApart(parts, load),
+    missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
+  };
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, ...found });
   const problems = parts.flatMap(({ shard, result: { measurement } }) => {
     const own = measurement.reasons.filter(({ code }) => code === 'bookkeeping');
@@ -113,6 +117,20 @@ function startedApart(parts, windowMs, haveOneClock) {
     remedy: haveOneClock
       ? 'Repeat the run: the network or a busy machine delayed the message to start.'
       : 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
+  };
+}
+
+/** Parts that have sent their share of a number of requests wait for the others. @param {Part[]} parts @param {Plan['load']} load @returns {Observed['endedApart']} */
+function endedApart(parts, { model, requests }) {
+  if (model !== 'closed' || requests === null) return null;
+  const senders = parts.filter(({ result }) => result.totals.sent > 0);
+  const byEnd = senders.toSorted((a, b) => a.merge.endedMs - b.merge.endedMs);
+  const [first, last] = [byEnd[0], byEnd[byEnd.length - 1]];
+  if (first === undefined || last.merge.endedMs * (1 - MAX_APART) <= first.merge.endedMs) return null;
+  const [early, late] = [first, last].map(({ merge }) => formatDuration(merge.endedMs));
+  return {
+    text: `Each part had the same number of requests: ${partName(first.shard)} was done after ${early}, ${partName(last.shard)} after ${late}. Until then the others did not send, so the rate is lower than they could send.`,
+    remedy: 'Use --duration in place of --requests: all parts then send to the end.',
   };
 }
 
