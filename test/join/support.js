@@ -24,10 +24,15 @@ const HOST = '127.0.0.1';
 
 /** A target that responds at once. @param {Context} context */
 export async function startCounting(context) {
-  /** Paths, in order. @type {string[]} */
+  /** In order of arrival. @type {string[]} */
   const paths = [];
+  /** By the monotonic clock. @type {number[]} */
+  const arrivedMs = [];
   const server = createServer(({ url = '' }, response) => {
-    if (url.startsWith('/r/')) paths.push(url);
+    if (url.startsWith('/r/')) {
+      paths.push(url);
+      arrivedMs.push(monotonicMs());
+    }
     response.end(
       url === '/v1/sys/health' ? JSON.stringify({ initialized: true, sealed: false, version: '1.21.1' }) : '',
     );
@@ -35,7 +40,7 @@ export async function startCounting(context) {
   await once(server.listen(0, HOST), 'listening');
   context.after(() => server.close(() => {}).closeAllConnections());
   const { port } = /** @type {AddressInfo} */ (server.address());
-  return { url: `http://${HOST}:${port}`, paths };
+  return { url: `http://${HOST}:${port}`, paths, arrivedMs };
 }
 
 /** @param {string} url @param {Record<string, unknown>} [changes] @returns {Promise<Plan>} of all parts */

@@ -181,7 +181,7 @@ describe('a wire', () => {
       const draw = (/** @type {number} */ stream) => uniform(7, i, stream);
       const target = createSide(draw(0) < 0.5);
       target.written();
-      const isGreeted = target.wire !== null && draw(1) < 0.3;
+      const isGreeted = draw(1) < 0.3;
       const parts = Array.from({ length: 1 + Math.floor(draw(2) * 4) }, (_, at) => {
         const source = recorded[Math.floor(draw(10 + at) * 3)];
         const kind = draw(20 + at);
