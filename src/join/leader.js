@@ -286,11 +286,8 @@ export async function createLeader({ onOwnResult, ...options }) {
      */
     end({ why = null, exitCode = EXIT.ok } = {}) {
       const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
-      gathering.end(
-        why !== null && areTaken
-          ? { type: 'end', why: null, exitCode: EXIT.ok }
-          : { type: 'end', why, exitCode },
-      );
+      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why, exitCode };
+      gathering.end({ type: 'end', ...ending });
     },
   };
 }

@@ -148,7 +148,7 @@ export async function runAsMember(options) {
             const { at, wallMs } = await start.promise;
             const aheadMs = clock.toLocal(Number(at)) - now();
             const lateMs = Math.max(0, -aheadMs);
-            // Of the time zero that all parts share; a later one would send its backlog at once, so it starts later.
+            // If time zero has passed, it is now: with that of the others, this part would send its backlog in a burst.
             startedAt = new Date(Number(wallMs) + lateMs + plan.load.warmupMs);
             const text = `The message to start came late: this part starts ${formatDuration(lateMs)} after the others.`;
             if (lateMs > 0) shownIn(task)({ type: 'warning', text });
