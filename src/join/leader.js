@@ -1,6 +1,5 @@
 /** Part 0 of a joined run: prepares and runs each plan together with the other parts, behind the interface of run.js. */
-import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { rejectOnStop } from '../common/stop.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
 import { maxOf } from '../common/sums.js';
 import { mergeResults } from '../result/parts/merge-results.js';
 import { checkDocument } from '../result/read-document.js';
@@ -10,19 +9,15 @@ import { capital, createGathering } from './gathering.js';
 import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
 import { createJointView } from './joint-view.js';
 import { readReport } from './reports.js';
+import { createRoll, hasEnded } from './roll.js';
 
-/** @import { IntervalEvent, Start } from '../engine/interval.js' */
+/** @import { Start } from '../engine/interval.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { GatheringOptions, Member } from './gathering.js' */
 /** @import { WireMessage } from './wire.js' */
-/** @import { MessagePort } from 'node:worker_threads' */
+/** @import { State } from './roll.js' */
 
 /** @typedef {Awaited<ReturnType<typeof createLeader>>} Leader */
-/**
- * What a part has reported on the task in progress
- * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, interval: IntervalEvent | null,
- *   result: Result | null, ports: MessagePort[]}} State
- */
 
 /** Time zero is so far ahead of the message that announces it, plus twice the longest round trip. */
 const LEAD_MS = 150;
@@ -33,43 +28,23 @@ const never = new AbortController().signal;
 export async function createLeader({ onOwnResult, ...options }) {
   const { of, onEvent } = options;
   const own = { index: 0, of };
-  /** @type {Map<Member, State>} */
-  const states = new Map();
   const interrupted = new AbortController();
   const broken = new AbortController();
   /** Number of the task in progress, and of the last preparation. */
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
-  /** Checks of `until`. @type {Set<() => void>} */
-  const waiting = new Set();
-  const changed = () => {
-    for (const check of [...waiting]) check();
-  };
+  const roll = createRoll(() => gathering.members());
+  const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
     onMessage,
     onLost(member) {
-      if (states.get(member)?.result === null) over?.abort();
+      if (stateOf(member).result === null) over?.abort();
       broken.abort();
-      changed();
+      roll.changed();
     },
   });
-  const each = () => gathering.members().map((member) => ({ member, state: stateOf(member) }));
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
-
-  /** @param {Member} member @returns {State} */
-  function stateOf(member) {
-    const state = states.get(member) ?? {
-      phases: new Map(),
-      failed: null,
-      isStopped: false,
-      interval: null,
-      result: null,
-      ports: [],
-    };
-    states.set(member, state);
-    return state;
-  }
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string) => void>} */
   const HANDLERS = {
@@ -107,44 +82,12 @@ export async function createLeader({ onOwnResult, ...options }) {
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
       HANDLERS[message.type](stateOf(member), message, name);
     }
-    changed();
+    roll.changed();
   }
-
-  /** Resolves when the check passes; rejects if it throws. @param {() => boolean} check @param {AbortSignal} stop */
-  function until(check, stop) {
-    let test = () => {};
-    const passed = new Promise((resolve, reject) => {
-      test = () => {
-        try {
-          if (check()) resolve(null);
-        } catch (error) {
-          reject(error);
-        }
-      };
-    });
-    waiting.add(test);
-    test();
-    return rejectOnStop(passed, stop).finally(() => waiting.delete(test));
-  }
-
-  /** Throws if a part cannot go on. */
-  function assertAllWell() {
-    for (const { member, state } of each()) {
-      if (member.lost !== null) throw lostError(member);
-      if (state.failed !== null) throw failedError(member, state.failed);
-    }
-  }
-
-  /** @param {string} phase @param {AbortSignal} stop */
-  const reached = (phase, stop) =>
-    until(() => {
-      assertAllWell();
-      return each().every(({ state }) => state.phases.has(phase));
-    }, stop);
 
   /** @param {WireMessage} message for all parts */
   function startTask(message) {
-    states.clear();
+    roll.clear();
     assertAllWell();
     task++;
     send(message);
@@ -230,7 +173,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const result = await runOwn(part, { ...handling, signal: stop, start: createStart(stop) });
       await until(() => each().every(hasEnded), never);
       await onOwnResult?.(result);
-      const merged = { ...merge(result, options.command), interrupted: signal.aborted };
+      const merged = { ...mergeAll(result, each(), options.command), interrupted: signal.aborted };
       options.onEvent?.({ type: 'result', result: merged });
       return merged;
     } catch (error) {
@@ -244,30 +187,6 @@ export async function createLeader({ onOwnResult, ...options }) {
       cutOff.removeEventListener('abort', onCutOff);
       const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
       await (options.onClosing ?? awaited)(closing);
-    }
-  }
-
-  /** @param {Result} result of part 0 @param {string} [command] */
-  function merge(result, command) {
-    const others = each().flatMap(({ member: { name }, state }) =>
-      state.result ? [{ name, result: state.result }] : [],
-    );
-    const missing = each()
-      .filter(({ state }) => state.result === null)
-      .map(({ member: { index, lost }, state }) => ({
-        index,
-        why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
-      }));
-    const results = [result, ...others.map((one) => one.result)];
-    const names = ['Part 0', ...others.map(({ name }) => capital(name))];
-    const options = { allowInterrupted: true, haveOneClock: true, command };
-    try {
-      return mergeResults(results, { names, missing, ...options });
-    } catch (error) {
-      // What was measured must not be lost: the result is that of part 0.
-      const why = `not merged: ${/** @type {Error} */ (error).message}`;
-      const all = each().map(({ member: { index } }) => ({ index, why }));
-      return mergeResults([result], { missing: all, ...options });
     }
   }
 
@@ -294,17 +213,26 @@ export async function createLeader({ onOwnResult, ...options }) {
 
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
-/** @param {{member: Member, state: State}} part */
-const hasEnded = ({ member, state }) =>
-  state.result !== null || state.failed !== null || state.isStopped || member.lost !== null;
-
-/** @param {Member} member @param {PkiLoadError} error its own */
-function failedError({ name }, { code, message, remedy, exitCode }) {
-  return new PkiLoadError(code, `${capital(name)}: ${message}`, { remedy, exitCode });
-}
-
-/** @param {Member} member */
-function lostError({ name, lost }) {
-  const remedy = 'See its log, and start all parts again.';
-  return usageError('part_lost', `${capital(name)} was lost: ${lost}.`, remedy);
+/** @param {Result} result of part 0 @param {{member: Member, state: State}[]} parts the others @param {string} [command] @returns {Result} */
+function mergeAll(result, parts, command) {
+  const others = parts.flatMap(({ member: { name }, state }) =>
+    state.result ? [{ name, result: state.result }] : [],
+  );
+  const missing = parts
+    .filter(({ state }) => state.result === null)
+    .map(({ member: { index, lost }, state }) => ({
+      index,
+      why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
+    }));
+  const results = [result, ...others.map((one) => one.result)];
+  const names = ['Part 0', ...others.map(({ name }) => capital(name))];
+  const options = { allowInterrupted: true, haveOneClock: true, command };
+  try {
+    return mergeResults(results, { names, missing, ...options });
+  } catch (error) {
+    // What was measured must not be lost: the result is that of part 0.
+    const why = `not merged: ${/** @type {Error} */ (error).message}`;
+    const all = parts.map(({ member: { index } }) => ({ index, why }));
+    return mergeResults([result], { missing: all, ...options });
+  }
 }
