@@ -1,12 +1,13 @@
 /** `--join`: this process is one of several parts of a run, which meet at an address. */
+import { createServer } from 'node:net';
 import { EXIT, PkiLoadError, rejectIf, usageError } from '../common/errors.js';
-import { parseAddress } from '../common/listen.js';
+import { listen, parseAddress } from '../common/listen.js';
 import { inGroup, option, readOne } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
 import { redactToken } from '../common/sanitize.js';
 import { checkPart } from '../plan/load.js';
 import { MAX_PARTS, parseShard } from '../plan/shard-part.js';
-import { writeFiles } from './output.js';
+import { checkOutputs, writeFiles } from './output.js';
 import { textOf, writeLine, writeWarning } from './process.js';
 import { quietly } from './quiet-v8.js';
 
@@ -18,7 +19,7 @@ import { quietly } from './quiet-v8.js';
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 
-/** `run` and `prepareRun` of a joined run @typedef {Pick<Leader, 'run' | 'prepareRun'>} Runner */
+/** `run` and `prepareRun` of a joined run @typedef {Pick<Leader, 'run' | 'prepareRun'> & Partial<Pick<Leader, 'broken'>>} Runner */
 /** @typedef {NonNullable<ReturnType<typeof readJoin>>} Join */
 
 const PARTS = {
@@ -49,7 +50,7 @@ const COUNT = ['VAULT_PKI_LOAD_PARTS', 'NOMAD_GROUP_COUNT'];
 const SECRET = 'VAULT_PKI_LOAD_JOIN_SECRET';
 const MIN_SECRET = 16;
 
-/** @param {Record<string, any>} options of joinOptions @param {{shard?: unknown, 'start-at'?: unknown}} given @param {NodeJS.ProcessEnv} [env] */
+/** @param {Record<string, any>} options of joinOptions @param {{shard?: unknown, seed?: unknown, 'start-at'?: unknown}} given @param {NodeJS.ProcessEnv} [env] */
 export function readJoin({ join, parts, joinTimeout }, given, env = process.env) {
   const flag = parts !== null ? '--parts' : '--join-timeout';
   const isUseless = join === null && (parts ?? joinTimeout) !== null;
@@ -61,9 +62,15 @@ export function readJoin({ join, parts, joinTimeout }, given, env = process.env)
   if (join === null) return null;
   const isTwice = given['start-at'] !== undefined;
   rejectIf(isTwice, '--start-at sets the time to start, but with --join part 0 does.', 'Leave it out.');
+  const hasBoth = given.shard !== undefined && parts !== null;
+  rejectIf(hasBoth, '--shard K/N says how many parts there are, and so does --parts.', 'Leave --parts out.');
+  const where = parseAddress('--join', join);
+  rejectIf(where.port === 0, '--join needs a port that all parts know, not 0.', 'Choose one, such as 9555.');
   return {
-    where: parseAddress('--join', join),
+    where,
     part: given.shard === undefined ? partFrom(parts, env) : parseShard(String(given.shard)),
+    /** As given: part 0 draws one for all, but must not replace another. */
+    seed: given.seed === undefined ? null : Number(given.seed),
     timeoutMs: joinTimeout ?? JOIN_TIMEOUT_MS,
     /** Never print it. */
     secret: readSecret(env),
@@ -98,11 +105,11 @@ function readSecret(env) {
 
 /**
  * Runs `act` as it is or, with `--join`, together with the other parts; a part other than 0 does what part 0 asks instead.
- * @param {Pick<RunSettings, 'join' | 'quiet' | 'out' | 'repeat' | 'search' | 'command'>} settings
+ * @param {Pick<RunSettings, 'join' | 'quiet' | 'out' | 'repeat' | 'search' | 'command' | 'metrics'>} settings
  * @param {readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[]} steps @param {Interrupt} interrupt
  * @param {(interrupt: Interrupt, runner?: Runner) => Promise<number>} act @returns {Promise<number>} exit code
  */
-export async function withOtherParts({ join, quiet, out, ...settings }, steps, interrupt, act) {
+export async function withOtherParts({ join, quiet, out, metrics, ...settings }, steps, interrupt, act) {
   if (join === null) return act(interrupt);
   const { part, secret, ...meeting } = join;
   // The part with the fewest connections, so that all parts agree; in a search some may have none.
@@ -117,8 +124,9 @@ export async function withOtherParts({ join, quiet, out, ...settings }, steps, i
   };
   const isSingle = steps.length === 1 && settings.repeat === 1 && settings.search === null;
   const files = out.filter((path) => isSingle && path.endsWith('.json'));
+  const own = files.map((path) => path.replace(/\.json$/, `-part-${part.index}.json`));
+  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, own);
   const writePart = async (/** @type {Result} */ result) => {
-    const own = files.map((path) => path.replace(/\.json$/, `-part-${part.index}.json`));
     for (const failure of await writeFiles(result, own)) print(textOf(failure));
   };
   const common = { ...meeting, key: keyOf(secret), onEvent: quietly(onEvent) };
@@ -147,4 +155,21 @@ export async function withOtherParts({ join, quiet, out, ...settings }, steps, i
     leader.end({ why: textOf(error), exitCode: error instanceof PkiLoadError ? error.exitCode : EXIT.usage });
     throw error;
   }
+}
+
+/**
+ * Mistakes that would otherwise be found only when all parts are there.
+ * @param {Pick<RunSettings, 'search' | 'metrics'>} settings @param {readonly {plan: Plan}[]} steps
+ * @param {string[]} own files of this part
+ */
+async function checkBeforeOthers({ search, metrics }, steps, own) {
+  checkOutputs({ out: own });
+  if (search !== null) {
+    const { checkSearchable } = await import('../campaigns/search/find-max.js');
+    for (const { plan } of steps) checkSearchable(plan, search);
+  }
+  if (metrics === null) return;
+  const server = createServer();
+  await listen(server, metrics, '--metrics', 'metrics');
+  server.close();
 }

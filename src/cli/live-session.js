@@ -94,14 +94,14 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
 
 /**
  * Runs a plan `repeat` times and reports the results.
- * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal,
+ * @param {Pick<RunContext, 'settings' | 'remarks'> & {name: string, runOnce: (run: number) => Promise<Result>, stop: AbortSignal, broken?: AbortSignal,
  *   live: Pick<LiveSession, 'event' | 'warn' | 'finish' | 'next' | 'abandon'>, reportTo?: typeof writeReports}} context `name`: of the set of
- *   runs; `runOnce`: executes the run with this number, from 0
+ *   runs; `runOnce`: executes the run with this number, from 0; `broken`: the next run will throw
  * @returns {Promise<number>} exit code of the worst run
  * @throws {PkiLoadError} if an output could not be written; its exit code is that of the runs, unless that is 0
  */
 export async function runRepeatedly(context) {
-  const { name, settings, runOnce, live, stop, remarks = [], reportTo = writeReports } = context;
+  const { name, settings, runOnce, live, stop, broken, remarks = [], reportTo = writeReports } = context;
   const { repeat, pauseMs, out } = settings;
   /** @type {Result[]} */
   const results = [];
@@ -120,7 +120,7 @@ export async function runRepeatedly(context) {
       // The final write reports files that cannot be written.
       await writeFiles(setSoFar(), out);
       await waitUnlessStopped(live.next(), stop);
-      await pauseFor(pauseMs, stop);
+      await pauseFor(pauseMs, stop, broken);
       if (stop.aborted) break;
     }
   } catch (error) {

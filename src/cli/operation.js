@@ -149,7 +149,8 @@ export async function runPlan(plan, { token, mayReach, settings, interrupt, rema
   const options = { token, mayReach, signal: stop, cutOff, command, ...showing };
   const runOnce = (/** @type {number} */ number) => run(planOfRun(plan, number), options);
   try {
-    return await runRepeatedly({ name: plan.operation, settings, runOnce, live, stop, remarks });
+    const ends = { stop, broken: runner?.broken };
+    return await runRepeatedly({ name: plan.operation, settings, runOnce, live, ...ends, remarks });
   } catch (error) {
     if (!stop.aborted || !(error instanceof PkiLoadError)) throw error;
     throw withChanges(error, { exitCode: EXIT.interrupted });

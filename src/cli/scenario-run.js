@@ -23,7 +23,7 @@ import { searchPlan } from './search.js';
  * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>}} Given
  *   `steps`: more than one
  */
-/** @typedef {Pick<Joined, 'run'>} Runner default: this process alone */
+/** @typedef {Pick<Joined, 'run' | 'broken'>} Runner default: this process alone */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
 /** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {Runner} [runner] @returns the worst exit code, refusals included */
@@ -59,7 +59,7 @@ async function runAll({ scenario, steps, settings, files }, refused, { interrupt
   const observers = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };
   const options = { signal: stop, cutOff, command, ...observers };
   const ended = await runScenario({
-    ...{ steps, repeat, pauseMs, refused, live, stop, summary },
+    ...{ steps, repeat, pauseMs, refused, live, stop, broken: runner.broken, summary },
     runOnce: (i, plan) =>
       runner.run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
     /** The final writes report files that cannot be written. */

@@ -81,6 +81,9 @@ export const sanitizeData = (value) => mapStrings(value, sanitizeText, escapeTex
 /** Not the keys of our schemas, even if a token is such a word. @param {string} key */
 const redactKey = (key) => (/^[a-z_]+$/i.test(key) ? key : redactTokens(key));
 
+/** @param {any} value plain data @returns {any} without tokens, in the same shape */
+export const redactData = (value) => mapStrings(value, redactTokens, redactKey);
+
 /** Characters in a piece of JSON, at least. */
 const PIECE_LENGTH = 32_768;
 
@@ -88,7 +91,7 @@ const PIECE_LENGTH = 32_768;
 export const jsonPieces = (value) => ({
   *[Symbol.iterator]() {
     let piece = '';
-    for (const text of jsonOf(mapStrings(value, redactTokens, redactKey))) {
+    for (const text of jsonOf(redactData(value))) {
       piece += escapeInvisible(text);
       if (piece.length < PIECE_LENGTH) continue;
       yield piece;

@@ -24,9 +24,10 @@ export async function waitUnlessStopped(promise, stop) {
   });
 }
 
-/** @param {number} ms @param {AbortSignal} stop ends the pause early */
-export async function pauseFor(ms, stop) {
-  if (ms > 0) await sleep(ms, undefined, { signal: stop }).catch(() => {});
+/** @param {number} ms @param {(AbortSignal | undefined)[]} stops end the pause early */
+export async function pauseFor(ms, ...stops) {
+  const signal = AbortSignal.any(stops.filter((stop) => stop !== undefined));
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
 /**

@@ -18,14 +18,14 @@ import { createWire } from './wire.js';
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
-/** `threads`: of each step's plan; `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, threads: number[], lost: string | null}} Member */
+/** `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, lost: string | null}} Member */
 /**
- * `plans`: one for each step; `timeoutMs`: for all parts to come; `onMessage`: of a part; `onLost`: a part is gone
- * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, plans: readonly Plan[], timeoutMs: number,
+ * `seed`: as given; `plans`: one for each step; `timeoutMs`: for all parts to come
+ * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, seed?: number | null, plans: readonly Plan[], timeoutMs: number,
  *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
  */
 
-/** Connections without a proof that they know the secret; the oldest gives way to a new one. */
+/** Connections that were not admitted (yet); the oldest gives way to a new one, and if it was a part, that tries again. */
 const MAX_STRANGERS = 48;
 
 /** Missing parts that a message names. */
@@ -36,13 +36,14 @@ const MAX_NAMED = 10;
  * @param {{onMessage: (member: Member, message: WireMessage) => void, onLost: (member: Member) => void}} calls
  * @throws {PkiLoadError} if it cannot listen
  */
-export async function createGathering({ where, key, of, plans, timeoutMs, silenceMs, onEvent }, calls) {
+export async function createGathering(
+  { where, key, of, seed = null, plans, timeoutMs, silenceMs, onEvent },
+  calls,
+) {
   /** @type {Map<number, Member>} */
   const members = new Map();
-  /** Oldest first. @type {Set<Wire>} */
+  /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
-  /** Know the secret, but are no members yet. @type {Set<Wire>} */
-  const guests = new Set();
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -56,11 +57,9 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     let index = /** @type {number | null} */ (null);
     let member = /** @type {Member | null} */ (null);
     const wire = createWire(socket, {
-      ...{ key, isLeader: true, silenceMs },
-      onOpen() {
-        strangers.delete(wire);
-        guests.add(wire);
-      },
+      key,
+      isLeader: true,
+      silenceMs,
       onMessage(message) {
         if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
         else if (member !== null) calls.onMessage(member, message);
@@ -69,7 +68,6 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       },
       onClose(why) {
         strangers.delete(wire);
-        guests.delete(wire);
         if (member !== null) lose(member, why);
       },
     });
@@ -80,6 +78,7 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
 
   /** @param {Wire} wire @param {string} why */
   function refuse(wire, why) {
+    strangers.delete(wire);
     wire.send({ type: 'refused', why });
     wire.end();
     warn(`A part was refused: ${why}.`);
@@ -96,11 +95,14 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
   }
 
   /** @param {Wire} wire @param {WireMessage} hello @returns {number | null} null: refused */
-  function welcome(wire, { version, index, of: theirs }) {
+  function welcome(wire, { version, index, of: theirs, seed: given = null }) {
     const other = String(version).slice(0, 40);
     if (version !== TOOL_VERSION)
       return refuse(wire, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
     if (theirs !== of) return refuse(wire, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
+    const shown = (/** @type {unknown} */ one) => (one === null ? 'none' : Number(one));
+    if (given !== seed)
+      return refuse(wire, `its --seed and that of part 0 differ (${shown(given)} and ${shown(seed)})`);
     const why = whyNot(index);
     if (why !== null) return refuse(wire, why);
     wire.send({ type: 'welcome' });
@@ -116,10 +118,9 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       return refuse(wire, `the settings of part 0 and of ${name} differ in ${differences}`);
     const why = whyNot(index);
     if (why !== null) return refuse(wire, why);
-    const threads = theirs.map(({ load }) => Math.max(1, Math.min(64, Number(load.threads) || 1)));
-    const member = { index, name, wire, threads, lost: null };
+    const member = { index, name, wire, lost: null };
     members.set(index, member);
-    guests.delete(wire);
+    strangers.delete(wire);
     wire.send({ type: 'admitted' });
     onEvent({ type: 'notice', text: `${capital(name)} is here.` });
     if (missing().length === 0) whenComplete();
@@ -132,6 +133,11 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
     if (!hasBegun) members.delete(member.index);
     warn(`${capital(member.name)} was lost: ${why}.`);
     if (hasBegun) calls.onLost(member);
+  }
+
+  /** @param {WireMessage} message for all parts that are here */
+  function send(message) {
+    for (const { wire, lost } of members.values()) if (lost === null) wire.send(message);
   }
 
   const server = createServer(onConnection);
@@ -163,19 +169,16 @@ export async function createGathering({ where, key, of, plans, timeoutMs, silenc
       });
       await rejectOnStop(inTime, stop);
     },
-    /** @param {WireMessage} message for all parts that are here */
-    send(message) {
-      for (const { wire, lost } of members.values()) if (lost === null) wire.send(message);
-    },
+    send,
     /** Sends it to all parts, and closes all connections. @param {WireMessage} message */
     end(message) {
-      this.send(message);
+      send(message);
       for (const { wire } of members.values()) wire.end();
-      for (const wire of guests) {
+      for (const wire of strangers) {
+        // Only one that knows the secret receives it.
         wire.send({ type: 'refused', why: 'the run is over' });
         wire.end();
       }
-      for (const wire of strangers) wire.close('the run is over');
       server.close();
     },
   };

@@ -1,10 +1,12 @@
 /** Which plans of two parts are the same, and what each part sends of them. */
 import { z } from 'zod';
+import { usageError } from '../common/errors.js';
 import { shareOf } from '../plan/shard-part.js';
 import { describeDifferences, OWN } from '../result/parts/parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
+/** @import { Prepared } from '../run.js' */
 
 /** Load figures that a search, `--repeat` or part 0's random seed determines. */
 const Figures = z.object({
@@ -61,9 +63,37 @@ export function planAsked(own, given) {
     load: { ...plan.load, ...figures },
   }));
   const differences = plans.map((plan) => describeDifferences(plan, given, OWN));
-  const step = differences.indexOf(null);
+  // Steps may differ in these figures only.
+  const same = own.findIndex((plan) => describeDifferences(plan, given, [...OWN, 'load.seed']) === null);
+  const step = same >= 0 ? same : differences.indexOf(null);
   if (step < 0) throw new RangeError(String(differences[0]));
   return { step, plan: plans[step] };
+}
+
+/**
+ * What a part's preparation has found.
+ * @param {Pick<Prepared, 'fixture' | 'route'>} prepared
+ */
+export const foundBy = ({ fixture: { targetUrl, target }, route: { proxy } }) => ({
+  ...{ url: targetUrl, product: target.product, version: target.version },
+  proxy: proxy?.name ?? null,
+});
+
+/**
+ * Before anything is sent: results of different targets cannot be merged.
+ * @param {ReturnType<typeof foundBy>} own of part 0 @param {any} theirs of the other part, authentic @param {string} name its name
+ * @throws {PkiLoadError} code `different_targets`
+ */
+export function checkSameFound(own, theirs, name) {
+  // A target may not report its product.
+  const unknown = /** @type {const} */ (['product', 'version']).filter(
+    (key) => (own[key] ?? null) === null || (theirs[key] ?? null) === null,
+  );
+  const differences = describeDifferences(own, theirs, unknown);
+  if (differences === null) return;
+  const message = `Part 0 and ${name} found different targets: ${differences}. Nothing was sent.`;
+  const remedy = 'Let all parts use servers of the same version, by the same address and proxy.';
+  throw usageError('different_targets', message, remedy);
 }
 
 /** @param {Plan['load']} load @param {number} threads of the part @param {ShardPart} part @returns {number} each needs a connection */

@@ -1,28 +1,23 @@
 /** Part 0 of a joined run: prepares and runs each plan together with the other parts, behind the interface of run.js. */
-import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
-import { rejectOnStop } from '../common/stop.js';
+import { EXIT, PkiLoadError } from '../common/errors.js';
 import { maxOf } from '../common/sums.js';
 import { mergeResults } from '../result/parts/merge-results.js';
 import { checkDocument } from '../result/read-document.js';
 import { prepareRun as prepareOwn, run as runOwn } from '../run.js';
 import { monotonicMs } from './clock.js';
 import { capital, createGathering } from './gathering.js';
-import { planOfPart, threadsOf } from './joined-plan.js';
+import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
 import { createJointView } from './joint-view.js';
 import { readReport } from './reports.js';
+import { createRoll, hasEnded } from './roll.js';
 
-/** @import { IntervalEvent, Start } from '../engine/interval.js' */
+/** @import { Start } from '../engine/interval.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { GatheringOptions, Member } from './gathering.js' */
 /** @import { WireMessage } from './wire.js' */
-/** @import { MessagePort } from 'node:worker_threads' */
+/** @import { State } from './roll.js' */
 
 /** @typedef {Awaited<ReturnType<typeof createLeader>>} Leader */
-/**
- * What a part has reported on the task in progress
- * @typedef {{phases: Set<string>, failed: PkiLoadError | null, isStopped: boolean, roundTripMs: number, interval: IntervalEvent | null,
- *   result: Result | null, ports: MessagePort[]}} State
- */
 
 /** Time zero is so far ahead of the message that announces it, plus twice the longest round trip. */
 const LEAD_MS = 150;
@@ -33,50 +28,28 @@ const never = new AbortController().signal;
 export async function createLeader({ onOwnResult, ...options }) {
   const { of, onEvent } = options;
   const own = { index: 0, of };
-  /** @type {Map<Member, State>} */
-  const states = new Map();
   const interrupted = new AbortController();
+  const broken = new AbortController();
   /** Number of the task in progress, and of the last preparation. */
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
-  /** Checks of `until`. @type {Set<() => void>} */
-  const waiting = new Set();
-  const changed = () => {
-    for (const check of [...waiting]) check();
-  };
+  const roll = createRoll(() => gathering.members());
+  const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
     onMessage,
     onLost(member) {
-      if (states.get(member)?.result === null) over?.abort();
-      changed();
+      if (stateOf(member).result === null) over?.abort();
+      broken.abort();
+      roll.changed();
     },
   });
-  const each = () => gathering.members().map((member) => ({ member, state: stateOf(member) }));
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
-
-  /** @param {Member} member @returns {State} */
-  function stateOf(member) {
-    const state = states.get(member) ?? {
-      ...{
-        phases: new Set(),
-        failed: null,
-        isStopped: false,
-        roundTripMs: 0,
-        interval: null,
-        result: null,
-        ports: [],
-      },
-    };
-    states.set(member, state);
-    return state;
-  }
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string) => void>} */
   const HANDLERS = {
-    reached(state, { phase, roundTripMs }) {
-      state.phases.add(String(phase));
-      state.roundTripMs = Math.min(1000, Number(roundTripMs) || 0);
+    reached(state, message) {
+      state.phases.set(String(message.phase), message);
     },
     event: (_, { text }, name) =>
       onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` }),
@@ -90,9 +63,9 @@ export async function createLeader({ onOwnResult, ...options }) {
     stopped(state) {
       state.isStopped = true;
     },
-    failed(state, { error }, name) {
+    failed(state, { error }) {
       const { code, message, remedy, exitCode } = Object(error);
-      state.failed = new PkiLoadError(String(code), `${name}: ${String(message).slice(0, 1000)}`, {
+      state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
       });
@@ -109,44 +82,12 @@ export async function createLeader({ onOwnResult, ...options }) {
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
       HANDLERS[message.type](stateOf(member), message, name);
     }
-    changed();
+    roll.changed();
   }
-
-  /** Resolves when the check passes; rejects if it throws. @param {() => boolean} check @param {AbortSignal} stop */
-  function until(check, stop) {
-    let test = () => {};
-    const passed = new Promise((resolve, reject) => {
-      test = () => {
-        try {
-          if (check()) resolve(null);
-        } catch (error) {
-          reject(error);
-        }
-      };
-    });
-    waiting.add(test);
-    test();
-    return rejectOnStop(passed, stop).finally(() => waiting.delete(test));
-  }
-
-  /** Throws if a part cannot go on. */
-  function assertAllWell() {
-    for (const { member, state } of each()) {
-      if (member.lost !== null) throw lostError(member);
-      if (state.failed !== null) throw state.failed;
-    }
-  }
-
-  /** @param {string} phase @param {AbortSignal} stop */
-  const reached = (phase, stop) =>
-    until(() => {
-      assertAllWell();
-      return each().every(({ state }) => state.phases.has(phase));
-    }, stop);
 
   /** @param {WireMessage} message for all parts */
   function startTask(message) {
-    states.clear();
+    roll.clear();
     assertAllWell();
     task++;
     send(message);
@@ -156,18 +97,32 @@ export async function createLeader({ onOwnResult, ...options }) {
   async function prepareRun(plan, options = {}) {
     const id = ++preparation;
     startTask({ type: 'prepare', id, plan });
-    const preparing = prepareOwn(planOfPart(plan, own), options);
+    const failed = new AbortController();
+    const { signal: stop = never } = options;
+    const signal = AbortSignal.any([stop, failed.signal]);
+    /** Clean-up, if the preparation fails. @type {Promise<unknown>} */
+    let closed = Promise.resolve();
+    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
+      closed = closing;
+    };
+    const preparing = prepareOwn(planOfPart(plan, own), { ...options, signal, onClosing });
     try {
-      const [prepared] = await Promise.all([preparing, reached('prepared', options.signal ?? never)]);
+      const [prepared] = await Promise.all([preparing, reached('prepared', stop)]);
+      const threads = each().map(({ member, state }) => {
+        const { found, threads } = Object(state.phases.get('prepared'));
+        checkSameFound(foundBy(prepared), Object(found), member.name);
+        return Math.max(1, Math.min(64, Number(threads) || 1));
+      });
       const close = async (/** @type {number | undefined} */ stoppedMs) => {
         send({ type: 'release', id });
         await prepared.close(stoppedMs);
       };
-      return Object.assign({}, prepared, { id, close });
+      return Object.assign({}, prepared, { id, threads, close });
     } catch (error) {
       send({ type: 'release', id });
-      // If only another part failed, ours is to be removed as well.
-      const closing = preparing.then(({ close }) => close()).catch(() => {});
+      // If another part failed, ours need not go on, and is to be removed as well.
+      failed.abort();
+      const closing = preparing.then(({ close }) => close()).catch(() => closed);
       await (options.onClosing ?? awaited)(closing);
       throw error;
     }
@@ -181,9 +136,10 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     async begin() {
       await reached('connected', stop);
-      const roundTripMs = maxOf(each().map(({ state }) => state.roundTripMs));
-      const at = monotonicMs() + LEAD_MS + 2 * roundTripMs;
-      send({ type: 'start', at });
+      const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
+      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips));
+      const at = monotonicMs() + aheadMs;
+      send({ type: 'start', at, wallMs: Date.now() + aheadMs });
       return BigInt(Math.round(at * 1e6));
     },
   });
@@ -203,11 +159,12 @@ export async function createLeader({ onOwnResult, ...options }) {
     };
     try {
       const members = gathering.members();
-      const threads = members.map(({ index, threads }) => threadsOf(plan.load, threads[0], { index, of }));
+      const { id, threads: theirs } = Object(prepared);
+      const threads = members.map(({ index }, i) => threadsOf(plan.load, theirs[i], { index, of }));
       const part = planOfPart(plan, own);
       const intervals = () => each().map(({ state }) => state.interval);
       const view = await createJointView(plan, [part.load.threads, ...threads], { ...options, intervals });
-      startTask({ type: 'run', id: Object(prepared).id, plan, hasReports: view.hasReports });
+      startTask({ type: 'run', id, plan, hasReports: view.hasReports });
       for (const [i, member] of members.entries()) stateOf(member).ports = view.ports[i];
       stop.addEventListener('abort', onStop);
       cutOff.addEventListener('abort', onCutOff);
@@ -216,7 +173,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const result = await runOwn(part, { ...handling, signal: stop, start: createStart(stop) });
       await until(() => each().every(hasEnded), never);
       await onOwnResult?.(result);
-      const merged = { ...merge(result, options.command), interrupted: signal.aborted };
+      const merged = { ...mergeAll(result, each(), options.command), interrupted: signal.aborted };
       options.onEvent?.({ type: 'result', result: merged });
       return merged;
     } catch (error) {
@@ -233,43 +190,49 @@ export async function createLeader({ onOwnResult, ...options }) {
     }
   }
 
-  /** @param {Result} result of part 0 @param {string} [command] */
-  function merge(result, command) {
-    const others = each().flatMap(({ member: { name }, state }) =>
-      state.result ? [{ name, result: state.result }] : [],
-    );
-    const missing = each()
-      .filter(({ state }) => state.result === null)
-      .map(({ member: { index, lost }, state }) => ({
-        index,
-        why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
-      }));
-    // All have begun at one time, whatever their wall clocks say.
-    const begun = others.map((one) => ({ ...one.result, startedAt: result.startedAt }));
-    const names = ['Part 0', ...others.map(({ name }) => capital(name))];
-    return mergeResults([result, ...begun], { names, missing, allowInterrupted: true, command });
-  }
-
   return {
     address: gathering.address,
     complete: gathering.complete,
     /** A part was interrupted, and all must stop. @type {AbortSignal} */
     interrupted: interrupted.signal,
+    /** A part was lost: the next run throws, and needs no pause before it. @type {AbortSignal} */
+    broken: broken.signal,
     prepareRun,
     run,
-    /** Lets the other parts go. @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well */
-    end: ({ why = null, exitCode = EXIT.ok } = {}) => gathering.end({ type: 'end', why, exitCode }),
+    /**
+     * Lets the other parts go. Once their results were taken, errors of part 0 are not theirs.
+     * @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well
+     */
+    end({ why = null, exitCode = EXIT.ok } = {}) {
+      const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
+      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why, exitCode };
+      gathering.end({ type: 'end', ...ending });
+    },
   };
 }
 
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
-/** @param {{member: Member, state: State}} part */
-const hasEnded = ({ member, state }) =>
-  state.result !== null || state.failed !== null || state.isStopped || member.lost !== null;
-
-/** @param {Member} member */
-function lostError({ name, lost }) {
-  const remedy = 'See its log, and start all parts again.';
-  return usageError('part_lost', `${capital(name)} was lost: ${lost}.`, remedy);
+/** @param {Result} result of part 0 @param {{member: Member, state: State}[]} parts the others @param {string} [command] @returns {Result} */
+function mergeAll(result, parts, command) {
+  const others = parts.flatMap(({ member: { name }, state }) =>
+    state.result ? [{ name, result: state.result }] : [],
+  );
+  const missing = parts
+    .filter(({ state }) => state.result === null)
+    .map(({ member: { index, lost }, state }) => ({
+      index,
+      why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
+    }));
+  const results = [result, ...others.map((one) => one.result)];
+  const names = ['Part 0', ...others.map(({ name }) => capital(name))];
+  const options = { allowInterrupted: true, haveOneClock: true, command };
+  try {
+    return mergeResults(results, { names, missing, ...options });
+  } catch (error) {
+    // What was measured must not be lost: the result is that of part 0.
+    const why = `not merged: ${/** @type {Error} */ (error).message}`;
+    const all = parts.map(({ member: { index } }) => ({ index, why }));
+    return mergeResults([result], { missing: all, ...options });
+  }
 }

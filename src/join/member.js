@@ -1,36 +1,31 @@
 /** A part of a joined run other than part 0: does what part 0 asks, until it ends the run or is lost. */
-import { createConnection } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { MessageChannel } from 'node:worker_threads';
 import { PkiLoadError, usageError } from '../common/errors.js';
-import { rejectOnStop } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
-import { TOOL_VERSION } from '../common/version.js';
 import { nsOf } from '../engine/interval.js';
 import { partName } from '../plan/shard-part.js';
 import { prepareRun, run } from '../run.js';
 import { createClock, monotonicMs } from './clock.js';
-import { planAsked, planOfPart } from './joined-plan.js';
-import { packReport } from './reports.js';
-import { createWire } from './wire.js';
+import { connect } from './connect.js';
+import { foundBy, planAsked, planOfPart } from './joined-plan.js';
+import { createReports } from './reports.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Result } from '../result/schema.js' */
-/** @import { LiveHook, RunEvent, RunOptions } from '../run.js' */
+/** @import { RunEvent, RunOptions } from '../run.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
- * `steps`: the plans of this part's own command line, each with its token; `timeoutMs`: to reach part 0; `now`: of the
- * monotonic clock, replaced in tests
- * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, timeoutMs: number, silenceMs?: number,
+ * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `timeoutMs`: to reach part 0;
+ * `now`: of the monotonic clock, replaced in tests
+ * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number,
  *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], command: string, stop: AbortSignal,
  *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
  *   now?: () => number}} MemberOptions
  */
 /** What part 0 has asked for, and its next steps @typedef {ReturnType<typeof createTask>} Task */
 
-const [PING_MS, RETRY_MS] = [1000, 500];
+const PING_MS = 1000;
 
 /** Exchanges just before the start, which make the clock exact. */
 const EXCHANGES = 8;
@@ -74,14 +69,15 @@ export async function runAsMember(options) {
     run(message) {
       running = attempt(message.task, runTask, message);
     },
-    release({ id }) {
+    release({ id, task }) {
       const known = preparations.get(id);
       preparations.delete(id);
-      known?.over.abort();
+      // It may have overtaken its preparation, which waits for clean-ups.
+      (known ?? ofTask(task))?.over.abort();
       if (known !== undefined) onClosing(known.preparing.then(({ close }) => close()));
     },
-    connect: ({ task }) => ofTask(task)?.connect.resolve(0),
-    start: ({ task, at }) => ofTask(task)?.start.resolve(Number(at)),
+    connect: (message) => ofTask(message.task)?.connect.resolve(message),
+    start: (message) => ofTask(message.task)?.start.resolve(message),
     stop: ({ task }) => ofTask(task)?.over.abort(),
     cutOff: ({ task }) => ofTask(task)?.cut.abort(),
     abandon({ task }) {
@@ -93,13 +89,14 @@ export async function runAsMember(options) {
   const ofTask = (/** @type {unknown} */ task) => (current?.task === task ? current : null);
 
   let wire = /** @type {Wire} */ (/** @type {unknown} */ (null));
-  /** @param {number} task @param {(message: WireMessage) => Promise<void>} action @param {WireMessage} message */
+  /** @param {number} task @param {(message: WireMessage, task: Task) => Promise<void>} action @param {WireMessage} message */
   async function attempt(task, action, message) {
     const mine = createTask(task, [stop, gone.signal], cutOff);
     current = mine;
     try {
       await Promise.all(closings);
-      await action(message);
+      mine.signal.throwIfAborted();
+      await action(message, mine);
     } catch (error) {
       // Part 0 knows why, but waits for an answer to each task.
       if (mine.signal.aborted) return wire.send({ type: 'stopped', task });
@@ -109,45 +106,37 @@ export async function runAsMember(options) {
     }
   }
 
-  /** @param {WireMessage} message */
-  async function prepare({ task, id, plan: given }) {
+  /** @param {WireMessage} message @param {Task} mine */
+  async function prepare({ task, id, plan: given }, { over, signal }) {
     const { step, plan } = planAsked(plans, given);
-    const over = new AbortController();
     const { token, mayReach } = steps[step];
-    const signal = AbortSignal.any([stop, gone.signal, over.signal]);
     const shown = { onEvent: shownIn(task), onClosing };
-    const preparing = prepareRun(planOfPart(plan, part), {
-      token,
-      mayReach,
-      signal,
-      cutOff,
-      ...shown,
-    });
+    const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
     preparations.set(id, { step, over, preparing });
-    await preparing;
-    wire.send({ type: 'reached', task, phase: 'prepared' });
+    const found = foundBy(await preparing);
+    wire.send({ type: 'reached', task, phase: 'prepared', found, threads: plan.load.threads });
   }
 
-  /** @param {WireMessage} message */
-  async function runTask({ task, id, plan: given, hasReports }) {
+  /** @param {WireMessage} message @param {Task} mine */
+  async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
     const { step: asked, plan } = planAsked(plans, given);
     if (asked !== step) fail('it has prepared another plan');
-    const { connect, start, signal, cutOff } = /** @type {Task} */ (current);
-    const reach = (/** @type {string} */ phase) =>
-      wire.send({
-        type: 'reached',
-        task,
-        phase,
-        roundTripMs: phase === 'connected' ? clock.roundTripMs() : 0,
-      });
+    let startedAt = new Date();
+    const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
+      wire.send({ type: 'reached', task, phase, ...more });
     const reports = hasReports
-      ? createReports((thread, report) => wire.send({ type: 'report', task, thread, report }))
+      ? createReports(part.of, (thread, report) => wire.send({ type: 'report', task, thread, report }))
       : null;
     try {
-      const result = await run(planOfPart(plan, part), {
-        ...{ prepared: await preparing, command, signal, cutOff, onClosing },
-        ...{ onEvent: shownIn(task), live: reports?.live },
+      const measured = await run(planOfPart(plan, part), {
+        prepared: await preparing,
+        command,
+        signal,
+        cutOff,
+        onClosing,
+        onEvent: shownIn(task),
+        live: reports?.live,
         start: {
           connect: () => {
             reach('ready');
@@ -155,12 +144,19 @@ export async function runAsMember(options) {
           },
           async begin() {
             for (let i = 0; i < EXCHANGES; i++) await exchange();
-            reach('connected');
-            const aheadMs = clock.toLocal(await start.promise) - now();
-            return process.hrtime.bigint() + nsOf(aheadMs);
+            reach('connected', { roundTripMs: clock.roundTripMs() });
+            const { at, wallMs } = await start.promise;
+            const aheadMs = clock.toLocal(Number(at)) - now();
+            const lateMs = Math.max(0, -aheadMs);
+            // If time zero has passed, it is now: with that of the others, this part would send its backlog in a burst.
+            startedAt = new Date(Number(wallMs) + lateMs + plan.load.warmupMs);
+            const text = `The message to start came late: this part starts ${formatDuration(lateMs)} after the others.`;
+            if (lateMs > 0) shownIn(task)({ type: 'warning', text });
+            return process.hrtime.bigint() + nsOf(aheadMs + lateMs);
           },
         },
       });
+      const result = { ...measured, startedAt: startedAt.toISOString() };
       wire.send({ type: 'result', task, result });
       await onResult?.(result);
     } finally {
@@ -226,99 +222,21 @@ function fail(problem) {
 function createTask(task, stops, cutOff) {
   const [over, cut] = [new AbortController(), new AbortController()];
   return {
-    ...{ task, over, cut, connect: createDeferred(), start: createDeferred() },
+    task,
+    over,
+    cut,
+    connect: createDeferred(),
+    start: createDeferred(),
     signal: AbortSignal.any([...stops, over.signal]),
     cutOff: AbortSignal.any([cutOff, cut.signal]),
   };
 }
 
 function createDeferred() {
-  let resolve = (/** @type {number} */ _value) => {};
-  /** @type {Promise<number>} */
+  let resolve = (/** @type {WireMessage} */ _message) => {};
+  /** @type {Promise<WireMessage>} */
   const promise = new Promise((settle) => {
     resolve = settle;
   });
   return { promise, resolve };
-}
-
-/** @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
-function createReports(send) {
-  const channels = /** @type {MessageChannel[]} */ ([]);
-  return {
-    live: {
-      ports(count) {
-        for (let thread = 0; thread < count; thread++) {
-          const channel = new MessageChannel();
-          channel.port1.on('message', (report) => send(thread, packReport(report)));
-          channels.push(channel);
-        }
-        return channels.map(({ port2 }) => port2);
-      },
-      begin() {},
-    },
-    close() {
-      for (const { port1 } of channels) port1.close();
-    },
-  };
-}
-
-/** @typedef {{onAdmitted: (wire: Wire) => void, onMessage: (message: WireMessage) => void, onClose: (why: string) => void}} Calls */
-
-/** Tries until part 0 admits this part. @param {MemberOptions} options @param {Calls} calls */
-async function connect(options, calls) {
-  const { where, timeoutMs, stop, onEvent } = options;
-  const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
-  const deadline = performance.now() + timeoutMs;
-  for (let tries = 0; ; tries++) {
-    const { why, refused } = await rejectOnStop(tryToConnect(options, calls), stop);
-    if (refused !== null) {
-      const remedy = 'Start all parts with the same version, options and number of parts, each once.';
-      throw usageError('part_refused', `Part 0 at ${name} refused this part: ${refused}.`, remedy);
-    }
-    if (why === null) return onEvent({ type: 'notice', text: `Joined part 0 at ${name}.` });
-    if (tries === 0) onEvent({ type: 'notice', text: `Waiting for part 0 at ${name} (${why}).` });
-    if (performance.now() > deadline) {
-      const message = `Part 0 at ${name} did not accept this part within ${formatDuration(timeoutMs)} (${why}).`;
-      const remedy = 'Start part 0, and give all parts the same --join and the same secret.';
-      throw usageError('leader_missing', message, remedy);
-    }
-    await sleep(RETRY_MS * (0.5 + Math.random()), undefined, { signal: stop }).catch(() => {});
-  }
-}
-
-/**
- * @param {MemberOptions} options @param {Calls} calls
- * @returns {Promise<{why: string | null, refused: string | null}>} both null: admitted; `why`: it may succeed later
- */
-function tryToConnect({ where, key, part, steps, silenceMs }, calls) {
-  return new Promise((resolve) => {
-    const socket = createConnection(where);
-    socket.setNoDelay(true);
-    let isAdmitted = false;
-    let code = /** @type {string | null} */ (null);
-    socket.on('error', (error) => {
-      code = /** @type {NodeJS.ErrnoException} */ (error).code ?? error.message;
-    });
-    const wire = createWire(socket, {
-      ...{ key, isLeader: false, silenceMs },
-      onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part }),
-      onMessage(message) {
-        if (isAdmitted) calls.onMessage(message);
-        else if (message.type === 'welcome')
-          wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
-        else if (message.type === 'admitted') {
-          isAdmitted = true;
-          calls.onAdmitted(wire);
-          resolve({ why: null, refused: null });
-        } else {
-          wire.end();
-          resolve({ why: null, refused: String(message.why).slice(0, 1000) });
-        }
-      },
-      onClose(why) {
-        if (isAdmitted) calls.onClose(why);
-        else resolve({ why: code ?? why, refused: null });
-      },
-    });
-  });
 }

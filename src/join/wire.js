@@ -9,7 +9,7 @@
  * nothing. A proof that a stranger recorded gets a nonce, and no further. Texts are not encrypted: they contain no secret.
  */
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
-import { redactTokens } from '../common/sanitize.js';
+import { redactData } from '../common/sanitize.js';
 
 /** @typedef {ReturnType<typeof createWire>} Wire */
 /** @typedef {Record<string, any> & {type: string}} WireMessage authentic, but not validated */
@@ -150,11 +150,12 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
   if (!isLeader) socket.write(Buffer.concat([nonce, proofOf(own, nonce)]));
 
   return {
-    /** After onOpen. @param {WireMessage} message */
+    /** After onOpen. @param {WireMessage} message a `report` is long, and contains only numbers and names of outcomes */
     send(message) {
       if (isClosed || keys === null) return;
       // A server may have echoed this part's token into a text; the other part does not know it, and would print it.
-      const text = Buffer.from(redactTokens(JSON.stringify(message)));
+      const safe = message.type === 'report' ? message : redactData(message);
+      const text = Buffer.from(JSON.stringify(safe));
       const head = Buffer.alloc(LENGTH_BYTES);
       head.writeUInt32BE(text.length);
       socket.write(Buffer.concat([head, frameMac(keys.own, counters.own++, text), text]));
@@ -162,6 +163,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     /** Closes the connection after all that was sent. */
     end() {
       if (isClosed) return;
+      if (keys === null) return void close('it is a stranger');
       isClosed = true;
       clearTimeout(timer);
       socket.end();

@@ -97,6 +97,7 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
  *   outcomes: Record<string, number>}} run.block of the result
  * @param {Pick<WindowFacts, 'windowMs' | 'interrupted'>} run.facts @param {Second[]} run.seconds
  * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {StartGap | null} [run.apart]
+ * @param {Omit<StartGap, 'grade'> | null} [run.endedApart] parts of a closed loop ended at different times
  * @param {{part: string, why: string}[]} [run.missing] parts of the plan without a result
  * @param {{part: string, why: string}[]} [run.invalid] parts whose own measurement is invalid
  */

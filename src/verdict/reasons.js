@@ -52,6 +52,7 @@ export const REASONS = Object.freeze({
     };
   },
   parts_apart: ({ apart }) => apart ?? null,
+  parts_ended_apart: ({ endedApart }) => endedApart ?? null,
   bookkeeping({ problems = [] }) {
     if (problems.length === 0) return null;
     const text = `The figures do not add up: ${problems.slice(0, 3).join('; ')}.`;

@@ -32,11 +32,19 @@ const CANNOT_WRITE = usageError(
 
 /**
  * @param {(Result | Error)[]} runs what each of them gives
- * @param {{out?: string[], failures?: unknown[], stop?: AbortController, onNext?: () => Promise<void>, stopAfter?: number}} [options]
+ * @param {{out?: string[], failures?: unknown[], stop?: AbortController, broken?: AbortSignal, pauseMs?: number, onNext?: () => Promise<void>, stopAfter?: number}} [options]
  */
 function stage(
   runs,
-  { out = [], failures = [], stop = new AbortController(), onNext = async () => {}, stopAfter } = {},
+  {
+    out = [],
+    failures = [],
+    stop = new AbortController(),
+    broken,
+    pauseMs = 0,
+    onNext = async () => {},
+    stopAfter,
+  } = {},
 ) {
   /** @type {string[]} */
   const did = [];
@@ -56,7 +64,7 @@ function stage(
       metrics: null,
       otlp: null,
       repeat: runs.length,
-      pauseMs: 0,
+      pauseMs,
     },
     async runOnce(number) {
       did.push(`run ${number}`);
@@ -76,6 +84,7 @@ function stage(
       abandon: note('abandon'),
     },
     stop: stop.signal,
+    broken,
     async reportTo(document) {
       did.push('report');
       reported.push(document);
@@ -84,6 +93,21 @@ function stage(
   });
   return { code, did, reported };
 }
+
+test('a lost part of a joined run ends the pause; what was measured is reported', {
+  timeout: 10_000,
+}, async () => {
+  const lost = new PkiLoadError('part_lost', 'Part 1 of 2 was lost.');
+  const broken = new AbortController();
+  const given = { pauseMs: 3_600_000, broken: broken.signal, onNext: async () => broken.abort() };
+  const { code, did, reported } = stage([MET, lost], given);
+  await assert.rejects(code, lost);
+  assert.deepEqual(
+    did.filter((what) => /^run|report/.test(what)),
+    ['run 0', 'run 1', 'report'],
+  );
+  assert.equal(reported[0].runs.length, 1);
+});
 
 test('finishes a single run, then reports it', async () => {
   const { code, did, reported } = stage([MET]);

@@ -1,14 +1,19 @@
 /** Parts that do not come, come twice or otherwise, are lost or interrupted, and strangers: each ends in time, with a clear word. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf } from '../../src/cli/process.js';
+import { createPlan, readEnvironment } from '../../src/index.js';
 import { keyOf } from '../../src/join/wire.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { checkVerdicts } from '../../src/result/check/check-verdicts.js';
+import { syntheticRun } from '../synthetic-run.js';
 import {
+  foundAt,
   planFor,
   startAll,
   startCable,
@@ -18,6 +23,7 @@ import {
   startMember,
 } from './support.js';
 
+/** @import { AddressInfo } from 'node:net' */
 /** @import { WireMessage } from '../../src/join/wire.js' */
 
 /** @typedef {(message: WireMessage, send: (message: WireMessage) => void, socket: import('node:net').Socket) => void} OnMessage */
@@ -56,19 +62,18 @@ describe('parts that cannot take part:', () => {
     assert.match(message, /^Part 0 ended the run: 2 of 4 parts \(1, 3\) did not come/);
   });
 
-  /** @type {[string, (plan: any) => {part?: [number, number], plan?: any}, RegExp][]} */
+  /** @type {[string, [number, number], RegExp][]} */
   const REFUSED = [
-    ['twice', () => ({}), /refused this part: part 1 of 2 is here already\./],
-    ['as part 0', () => ({ part: [0, 2] }), /part 0 of 2 is here already: it is the one that listens/],
-    ['as part 7', () => ({ part: [7, 2] }), /there is no such part/],
-    ['as one of three', () => ({ part: [1, 3] }), /it is one of 3 parts, but part 0 expects 2/],
+    ['twice', [1, 2], /refused this part: part 1 of 2 is here already\./],
+    ['as part 0', [0, 2], /part 0 of 2 is here already: it is the one that listens/],
+    ['as part 7', [7, 2], /there is no such part/],
+    ['as one of three', [1, 3], /it is one of 3 parts, but part 0 expects 2/],
   ];
   test('one that comes twice, or is no part, is refused and told why', async (t) => {
     const { url } = await startCounting(t);
     const plan = await planFor(url, { requests: 5 });
     const { leader, where, members, texts } = await startAll(plan, 2);
-    for (const [what, changes, message] of REFUSED) {
-      const { part = [1, 2] } = changes(plan);
+    for (const [what, part, message] of REFUSED) {
       const other = await inTime(startMember(plan, where, part).outcome);
       assert.equal(other.code, 'part_refused', what);
       assert.match(other.message, message);
@@ -97,6 +102,41 @@ describe('parts that cannot take part:', () => {
     assert.equal(await right.ended, 0);
   });
 
+  test('one with another --seed is refused', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const { leader, where } = await startLeader(plan, 2, { seed: 3 });
+    for (const [seed, shown] of /** @type {const} */ ([
+      [4, '4'],
+      [null, 'none'],
+    ])) {
+      const { message } = await inTime(startMember(plan, where, [1, 2], { seed }).outcome);
+      assert.match(message, new RegExp(`its --seed and that of part 0 differ \\(${shown} and 3\\)\\.$`));
+    }
+    const right = startMember(plan, where, [1, 2], { seed: 3 });
+    await inTime(leader.complete(never));
+    leader.end();
+    assert.equal(await right.ended, 0);
+  });
+
+  test('one whose packets are lost on the way says so', async (t) => {
+    const script = `const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))`;
+    const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'ignore'] });
+    t.after(() => child.kill('SIGKILL'));
+    const [line] = await once(child.stdout, 'data');
+    const where = { host: '127.0.0.1', port: Number(String(line)) };
+    child.kill('SIGSTOP');
+    // The system accepts a few for it, and drops what comes then.
+    for (let i = 0; i < 8; i++) {
+      const socket = connect(where).on('error', () => {});
+      t.after(() => socket.destroy());
+    }
+    await sleep(300);
+    const plan = await planFor('http://127.0.0.1:1', { requests: 5 });
+    const { message } = await inTime(startMember(plan, where, [1, 2], { timeoutMs: 100 }).outcome);
+    assert.match(message, /did not accept this part within 100 ms \(no connection within 3 s\)\.$/);
+  });
+
   test('one with another secret learns nothing, and gives up in time', async (t) => {
     const { url } = await startCounting(t);
     const plan = await planFor(url, { requests: 5 });
@@ -107,30 +147,6 @@ describe('parts that cannot take part:', () => {
     assert.match(message, /did not accept this part within 100 ms \(its connection closed\)\.$/);
     assert.equal(texts.length, 1, 'only that it listens');
     leader.end();
-  });
-
-  test('strangers get no byte, are closed, and keep no part away', async (t) => {
-    const { url } = await startCounting(t);
-    const plan = await planFor(url, { requests: 5 });
-    const { leader, where } = await startLeader(plan, 2);
-    let [bytes, closed] = [0, 0];
-    const strangers = Array.from({ length: 60 }, () => {
-      const socket = connect(where);
-      socket
-        .on('data', ({ length }) => (bytes += length))
-        .on('error', () => {})
-        .on('close', () => closed++);
-      return socket;
-    });
-    await Promise.all(strangers.map((socket) => once(socket, 'connect')));
-    strangers[59].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
-    while (closed < 13) await sleep(10);
-    const member = startMember(plan, where, [1, 2]);
-    await inTime(leader.complete(never));
-    assert.deepEqual([bytes, leader.address.startsWith('127.0.0.1:')], [0, true]);
-    leader.end();
-    assert.equal(await member.ended, 0);
-    for (const socket of strangers) socket.destroy();
   });
 });
 
@@ -143,8 +159,10 @@ const obedient = (phase, act) => (message, send, socket) => {
     run: 'ready',
     connect: 'connected',
   });
-  if (type === 'welcome') send({ type: 'plans', plans: [PLANS.get(socket.remotePort)] });
-  if (phases[type] !== undefined) send({ type: 'reached', task, phase: phases[type] });
+  const plan = PLANS.get(socket.remotePort);
+  if (type === 'welcome') send({ type: 'plans', plans: [plan] });
+  if (phases[type] !== undefined)
+    send({ type: 'reached', task, phase: phases[type], found: foundAt(plan.target.url) });
 };
 
 /** What each leader expects, by port. @type {Map<number | undefined, any>} */
@@ -189,7 +207,7 @@ describe('a part that is lost', { concurrency: 3 }, () => {
 
   test('while it sends stops all parts; the others are measured, the result says what is missing, and nothing is met', async (t) => {
     const behaviour = obedient('start', (socket) => void setTimeout(() => socket.destroy(), 800));
-    const { leader, plan, member, texts } = await startWithFake(t, behaviour);
+    const { leader, plan, member, texts } = await startWithFake(t, behaviour, { rate: 30, duration: '20s' });
     const result = await inTime(leader.run(plan));
     assert.deepEqual(checkResult(result, { isFile: true }), []);
     assert.deepEqual([...checkVerdicts(result)], []);
@@ -201,6 +219,7 @@ describe('a part that is lost', { concurrency: 3 }, () => {
       merged?.map(({ index }) => index),
       [0, 1],
     );
+    // 20/s, of 400.
     assert.ok(totals.sent > 0 && totals.sent < 40, `${totals.sent}`);
     assert.deepEqual([interrupted, exitCodeOf(result)], [false, 98]);
     assert.ok(texts.includes('Part 2 of 3 was lost: its connection closed.'));
@@ -233,12 +252,66 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     await inTime(member.ended);
   });
 
+  test('for a result that is not of this run is missing from it; what the first part measured is kept', async (t) => {
+    const behaviour = obedient('start', (_, send, { task }) => {
+      const load = { ...plan.load, shard: { index: 2, of: 3 } };
+      const made = syntheticRun({ load, weights: { http: 1 }, requirements: ['errors<50%'] });
+      const result = { ...made, plan: { ...Object(made.plan), ...plan, requirements: ['errors<50%'], load } };
+      setTimeout(send, 700, { type: 'result', task, result });
+    });
+    const { leader, plan, member } = await startWithFake(t, behaviour, { rate: 30, duration: '0.3s' });
+    const result = await inTime(leader.run(plan));
+    assert.deepEqual(checkResult(result, { isFile: true }), []);
+    assert.equal(result.totals.sent, 3);
+    assert.match(missingIn(result.measurement), /part 2 of 3 \(not merged: .*target address/);
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
+  test('to another target is noticed before anything is sent', async (t) => {
+    const behaviour = obedient('prepare', (_, send, { task }) => {
+      const found = { ...foundAt('http://192.0.2.1'), proxy: '192.0.2.2:3128' };
+      send({ type: 'reached', task, phase: 'prepared', found });
+    });
+    const { leader, plan, member, paths } = await startWithFake(t, behaviour);
+    const { code, message } = await errorOf(leader.run(plan));
+    assert.equal(code, 'different_targets');
+    const differing = `url ("${plan.target.url}" and "http://192.0.2.1"), proxy (null and "192.0.2.2:3128")`;
+    assert.equal(message, `Part 0 and part 2 of 3 found different targets: ${differing}. Nothing was sent.`);
+    leader.end({ why: message });
+    assert.equal((await inTime(member.outcome)).code, 'joined_run_ended');
+    assert.deepEqual(paths, []);
+  });
+
+  test('for an error of its own ends the preparation of part 0', async (t) => {
+    // Looks at the health, but never at a token.
+    const server = createServer(({ url }, response) => {
+      if (url !== '/v1/sys/health') return;
+      response.end(JSON.stringify({ initialized: true, sealed: false, standby: false, version: '1.21.1' }));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => server.close().closeAllConnections());
+    const { port } = /** @type {AddressInfo} */ (server.address());
+    const given = { url: `http://127.0.0.1:${port}`, requests: 5, seed: 1, timeout: '60s' };
+    const plan = await createPlan('token-lookup', given, readEnvironment({}));
+    const { leader, where } = await startLeader(plan, 2);
+    PLANS.set(where.port, plan);
+    const behaviour = obedient('prepare', (_, send, { task }) => {
+      setTimeout(send, 300, { type: 'failed', task, error: { code: 'x', message: 'no access' } });
+    });
+    startFake(where, { index: 1, of: 2 }, behaviour);
+    await inTime(leader.complete(never));
+    const error = await errorOf(leader.run(plan, { token: 'a-token' }));
+    assert.equal(error.message, 'Part 1 of 2: no access');
+    leader.end();
+  });
+
   test('for an error of its own passes it on, and the next run may succeed', async (t) => {
     let fails = 1;
-    const behaviour = obedient('prepare', (_, send, { task }) => {
+    const behaviour = obedient('prepare', (_, send, { task, plan }) => {
       const error = { code: 'target_refused', message: 'no access', remedy: 'Ask.', exitCode: 2 };
       if (fails-- > 0) send({ type: 'failed', task, error });
-      else send({ type: 'reached', task, phase: 'prepared' });
+      else send({ type: 'reached', task, phase: 'prepared', found: foundAt(plan.target.url) });
     });
     const { leader, plan, member, fake } = await startWithFake(t, behaviour, { requests: 5 });
     const error = await errorOf(leader.run(plan));
@@ -260,10 +333,10 @@ describe('a part that is lost', { concurrency: 3 }, () => {
 });
 
 describe('the connection', { concurrency: 3 }, () => {
-  /** Two parts, with a cable between them. @param {any} t @param {number} silenceMs */
-  async function startWithCable(t, silenceMs) {
+  /** Two parts, with a cable between them. @param {any} t @param {number} silenceMs @param {string} [duration] */
+  async function startWithCable(t, silenceMs, duration = '2s') {
     const target = await startCounting(t);
-    const plan = await planFor(target.url, { rate: 40, duration: '2s', seed: 1 });
+    const plan = await planFor(target.url, { rate: 40, duration, seed: 1 });
     const { leader, where, texts } = await startLeader(plan, 2, { silenceMs });
     const cable = await startCable(t, where);
     const member = startMember(plan, cable.where, [1, 2], { silenceMs });
@@ -288,6 +361,18 @@ describe('the connection', { concurrency: 3 }, () => {
     assert.equal(await inTime(member.ended), 0);
   });
 
+  test('that delays the message to start: the part starts later, which the result says', async (t) => {
+    const { leader, plan, member, cable, texts } = await startWithCable(t, 6000);
+    const onEvent = (/** @type {any} */ { type }) => void (type === 'start' && cable.stall(600));
+    const { totals, measurement } = await inTime(leader.run(plan, { onEvent }));
+    assert.equal(totals.sent, 80);
+    const found = measurement.reasons.find(({ code }) => code === 'parts_apart');
+    assert.match(String(found?.text), /^By the clock of part 0, part 1 of 2 started sending .* after part 0/);
+    assert.ok(texts.some((text) => /^Part 1 of 2: The message to start came late: /.test(text)));
+    leader.end();
+    assert.equal(await inTime(member.ended), 0);
+  });
+
   test('that stalls for longer loses the part, on both sides', async (t) => {
     const { leader, plan, member, cable } = await startWithCable(t, 1500);
     const result = await inTime(leader.run(plan, { onEvent: whileSending(() => cable.stall(60_000)) }));
@@ -302,26 +387,28 @@ describe('the connection', { concurrency: 3 }, () => {
   });
 
   test('that breaks stops the member at once: it keeps what it measured, and says why', async (t) => {
-    const { leader, plan, member, cable } = await startWithCable(t, 15_000);
+    const { leader, plan, member, cable } = await startWithCable(t, 15_000, '20s');
     const running = leader.run(plan, { onEvent: whileSending(() => cable.cut()) });
     const { code, exitCode } = await inTime(member.outcome);
     assert.deepEqual([code, exitCode], ['leader_lost', 1]);
     assert.equal(member.results.length, 1);
     const [{ interrupted, totals }] = member.results;
-    assert.ok(interrupted && totals.sent < 40, `${totals.sent}`);
+    // 20/s, of 400.
+    assert.ok(interrupted && totals.sent < 50, `${totals.sent}`);
     await inTime(running);
     leader.end();
   });
 
   for (const who of /** @type {const} */ (['part 0', 'part 1'])) {
     test(`Ctrl-C of ${who} stops all parts, and what was measured is reported`, async (t) => {
-      const { leader, plan, member, texts } = await startWithCable(t, 15_000);
+      const { leader, plan, member, texts } = await startWithCable(t, 15_000, '20s');
       const own = new AbortController();
       const stop = who === 'part 0' ? own : member.stop;
       const signal = AbortSignal.any([own.signal, leader.interrupted]);
       const result = await inTime(leader.run(plan, { signal, onEvent: whileSending(() => stop.abort()) }));
       assert.deepEqual(checkResult(result), []);
-      assert.ok(result.totals.sent < 80, `${result.totals.sent}`);
+      // 40/s, of 800.
+      assert.ok(result.totals.sent < 100, `${result.totals.sent}`);
       assert.deepEqual([result.merged?.length, exitCodeOf(result)], [2, 130]);
       leader.end({ exitCode: 130 });
       assert.equal(await inTime(member.ended), 130);

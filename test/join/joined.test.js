@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
+import { median } from '../../src/common/sums.js';
 import { monotonicMs } from '../../src/join/clock.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { mergeResults } from '../../src/result/parts/merge-results.js';
@@ -17,7 +18,7 @@ const upTo = (/** @type {number} */ count) => Array.from({ length: count }, (_, 
 
 describe('three parts', () => {
   test('send each request once, start together by clocks 2 s apart, and have one result', async (t) => {
-    const { url, paths } = await startCounting(t);
+    const { url, paths, arrivedMs } = await startCounting(t);
     const plan = await planFor(url, { rate: 60, duration: '1.2s', require: ['errors<50%'], seed: 5 });
     const [ahead, behind] = [2000, -2000].map((ms) => ({ now: () => monotonicMs() + ms }));
     const { leader, members, own } = await startAll(plan, 3, { member: [ahead, behind] });
@@ -58,7 +59,13 @@ describe('three parts', () => {
 
     const parts = [...own, ...members.flatMap(({ results }) => results)];
     const begun = parts.map(({ startedAtMonotonicNs }) => Number(startedAtMonotonicNs) / 1e6);
-    assert.ok(Math.max(...begun) - Math.min(...begun) < 20, `${begun}`);
+    assert.ok(Math.max(...begun) - Math.min(...begun) < 5, `${begun}`);
+    // Request n, which part n mod 3 sends, is due n / 60 s after the start.
+    const lateMs = paths.map((path, i) => arrivedMs[i] - begun[0] - (Number(path.slice(3)) * 1000) / 60);
+    const ofPart = (/** @type {number} */ part) =>
+      median(lateMs.filter((_, i) => Number(paths[i].slice(3)) % 3 === part));
+    const medians = upTo(3).map(ofPart);
+    assert.ok(Math.max(...medians) - Math.min(...medians) < 5, `${medians}`);
     const files = parts.map((part) => validateResult(JSON.parse(JSON.stringify(part))));
     const { latencyMs, outcomes, timeline, totals } = mergeResults(files);
     assert.deepEqual(
@@ -89,8 +96,12 @@ describe('three parts', () => {
     const { url, paths } = await startCounting(t);
     const [first, second] = [await planFor(url, { requests: 20 }), await planFor(url, { requests: 20 })];
     assert.notEqual(first.load.seed, second.load.seed);
+    const third = await planFor(url, { requests: 8 });
+    const withThreads = await planFor(url, { requests: 8, threads: 2 });
+    const stepsOf = (/** @type {typeof first[]} */ ...plans) => plans.map((plan) => ({ plan, token: null }));
     const { leader, members, own } = await startAll(first, 3, {
-      member: [{ steps: [{ plan: second, token: null }] }],
+      leader: { plans: [first, third] },
+      member: [{ steps: stepsOf(second, withThreads) }, { steps: stepsOf(first, third) }],
     });
     const prepared = await leader.prepareRun(first);
     const run = async (/** @type {Partial<typeof first.load>} */ changes) => {
@@ -106,8 +117,14 @@ describe('three parts', () => {
     assert.ok(one > 0 && two > 0);
     assert.equal(none, 0, 'without a connection');
     await prepared.close();
-    leader.end();
+    /** @type {RunEvent[]} */
+    const events = [];
+    const { load } = await leader.run(third, { onEvent: (event) => events.push(event) });
+    const [start] = events.filter(({ type }) => type === 'start');
+    assert.deepEqual([load.threads, start.type === 'start' && start.plan.load.threads], [4, 4]);
+    // Their results were taken, whatever part 0 cannot do with them.
+    leader.end({ why: '--out r.json cannot be written.', exitCode: 1 });
     assert.deepEqual(await Promise.all(members.map(({ ended }) => ended)), [0, 0]);
-    assert.equal(own.length, 2);
+    assert.equal(own.length, 3);
   });
 });

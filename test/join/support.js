@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { TOOL_VERSION } from '../../src/common/version.js';
 import { createPlan } from '../../src/index.js';
+import { monotonicMs } from '../../src/join/clock.js';
 import { createLeader } from '../../src/join/leader.js';
 import { runAsMember } from '../../src/join/member.js';
 import { createWire, keyOf } from '../../src/join/wire.js';
@@ -23,10 +24,15 @@ const HOST = '127.0.0.1';
 
 /** A target that responds at once. @param {Context} context */
 export async function startCounting(context) {
-  /** Paths, in order. @type {string[]} */
+  /** In order of arrival. @type {string[]} */
   const paths = [];
+  /** By the monotonic clock. @type {number[]} */
+  const arrivedMs = [];
   const server = createServer(({ url = '' }, response) => {
-    if (url.startsWith('/r/')) paths.push(url);
+    if (url.startsWith('/r/')) {
+      paths.push(url);
+      arrivedMs.push(monotonicMs());
+    }
     response.end(
       url === '/v1/sys/health' ? JSON.stringify({ initialized: true, sealed: false, version: '1.21.1' }) : '',
     );
@@ -34,7 +40,7 @@ export async function startCounting(context) {
   await once(server.listen(0, HOST), 'listening');
   context.after(() => server.close(() => {}).closeAllConnections());
   const { port } = /** @type {AddressInfo} */ (server.address());
-  return { url: `http://${HOST}:${port}`, paths };
+  return { url: `http://${HOST}:${port}`, paths, arrivedMs };
 }
 
 /** @param {string} url @param {Record<string, unknown>} [changes] @returns {Promise<Plan>} of all parts */
@@ -115,6 +121,39 @@ export function startFake(where, hello, onMessage, key = KEY) {
   });
   return { socket, messages, closed: new Promise((resolve) => socket.on('close', resolve)) };
 }
+
+/**
+ * A part 0 that admits each part, and then speaks the protocol as far as the test needs. @param {Context} context
+ * @param {(message: WireMessage, send: (message: WireMessage) => void) => void} onMessage
+ */
+export async function startFakeLeader(context, onMessage) {
+  /** @type {Socket[]} */
+  const sockets = [];
+  const replies = /** @type {Record<string, string>} */ ({ hello: 'welcome', plans: 'admitted' });
+  const server = createTcpServer((socket) => {
+    sockets.push(socket);
+    const wire = createWire(socket, {
+      key: KEY,
+      isLeader: true,
+      onMessage(message) {
+        if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
+        if (replies[message.type] !== undefined) wire.send({ type: replies[message.type] });
+        onMessage(message, wire.send);
+      },
+      onClose: () => {},
+    });
+  });
+  await once(server.listen(0, HOST), 'listening');
+  context.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  return { where: { host: HOST, port }, sockets };
+}
+
+/** What each part says it has found at the target of startCounting. @param {string} url */
+export const foundAt = (url) => ({ url, product: null, version: null, proxy: null });
 
 /** Passes bytes on, until told otherwise. @param {Context} context @param {{host: string, port: number}} where */
 export async function startCable(context, where) {

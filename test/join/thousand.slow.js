@@ -12,7 +12,7 @@ import { keyOf } from '../../src/join/wire.js';
 import { readDocument } from '../../src/result/read-document.js';
 import { syntheticRun } from '../synthetic-run.js';
 import { freePort } from '../vault/start.js';
-import { planFor, startCounting, startFake } from './support.js';
+import { foundAt, planFor, startCounting, startFake } from './support.js';
 
 /** @import { Result } from '../../src/result/schema.js' */
 
@@ -93,7 +93,7 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
     let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
     const fake = startFake(
       { host: '127.0.0.1', port },
-      { index, of },
+      { index, of, seed: load.seed },
       ({ type, task }, send, socket) => {
         if (type === 'welcome') send({ type: 'plans', plans: [whole] });
         if (type === 'admitted') {
@@ -101,7 +101,8 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
           timer = setInterval(send, 1000, { type: 'ping', at: 0 });
           socket.on('close', () => clearInterval(timer));
         }
-        if (phases[type] !== undefined) send({ type: 'reached', task, phase: phases[type], roundTripMs: 1 });
+        if (phases[type] !== undefined)
+          send({ type: 'reached', task, phase: phases[type], roundTripMs: 1, found: foundAt(url) });
         if (type === 'start')
           setTimeout(() => {
             send({ type: 'result', task, result });

@@ -181,7 +181,7 @@ describe('a wire', () => {
       const draw = (/** @type {number} */ stream) => uniform(7, i, stream);
       const target = createSide(draw(0) < 0.5);
       target.written();
-      const isGreeted = target.wire !== null && draw(1) < 0.3;
+      const isGreeted = draw(1) < 0.3;
       const parts = Array.from({ length: 1 + Math.floor(draw(2) * 4) }, (_, at) => {
         const source = recorded[Math.floor(draw(10 + at) * 3)];
         const kind = draw(20 + at);
@@ -216,4 +216,12 @@ test('a token that a server echoed does not reach the other part', () => {
   assert.ok(!bytes.includes('token-of-this-part'));
   leader.receive(bytes);
   assert.deepEqual(leader.messages, [{ type: 'failed', error: { message: 'role <redacted> is unknown' } }]);
+});
+
+test('a token that is a number, or a name in a message, leaves the message readable', () => {
+  for (const token of ['1234567890', 'startedAt']) redactToken(token);
+  const { leader, member } = createPair();
+  const result = { startedAt: 1234567890, text: 'at 1234567890' };
+  leader.receive(frameOf(member, { result }));
+  assert.deepEqual(leader.messages, [{ type: 'test', result: { ...result, text: 'at <redacted>' } }]);
 });

@@ -227,6 +227,50 @@ describe('the measurement of the merged result', () => {
   }
 });
 
+test('parts of a closed loop that have sent their share long before the others are a remark', () => {
+  const given = { load: { ratePerSecond: null, durationMs: null, requests: 100, seed: 3 } };
+  const load = { ...given.load, model: /** @type {const} */ ('closed') };
+  const partOf = (/** @type {number} */ index, /** @type {number} */ endedMs) =>
+    read(syntheticParts({ load, end: { endedMs } }, [1, 1, 1])[index]);
+  const [a, b] = [partOf(0, 2000), partOf(1, 2000)];
+  for (const [endedMs, expected] of /** @type {const} */ ([
+    [2000, []],
+    [2105, []],
+    [2107, ['parts_ended_apart']],
+    [20_000, ['parts_ended_apart']],
+  ])) {
+    const { measurement } = mergeResults([a, b, partOf(2, endedMs)]);
+    assert.deepEqual([measurement.verdict, codes(measurement)], ['valid', expected], String(endedMs));
+    if (endedMs !== 20_000) continue;
+    assert.match(
+      measurement.reasons[0].text,
+      /: part 0 of 3 was done after 2 s, part 2 of 3 after 20 s\. Until then/,
+    );
+    assert.match(String(measurement.reasons[0].remedy), /--duration/);
+  }
+  const timed = { ...load, requests: null, durationMs: 2000 };
+  const parts = [2000, 20_000].map((endedMs, index) =>
+    read(syntheticParts({ load: timed, end: { endedMs } }, [1, 1])[index]),
+  );
+  assert.ok(!codes(mergeResults(parts).measurement).includes('parts_ended_apart'));
+});
+
+test('parts that started by one clock may be 10 ms apart', () => {
+  const [a, b] = [A, B];
+  for (const [ms, verdict, expected] of /** @type {const} */ ([
+    ['010', 'valid', []],
+    ['011', 'valid', ['parts_apart']],
+    ['900', 'invalid', ['parts_apart']],
+  ])) {
+    const late = { ...b, startedAt: `2026-01-02T03:04:05.${ms}Z` };
+    const { measurement } = mergeResults([a, late], { haveOneClock: true });
+    assert.deepEqual([measurement.verdict, codes(measurement)], [verdict, expected]);
+    if (expected.length === 0) continue;
+    assert.match(measurement.reasons[0].text, /^By the clock of part 0, part 1 of 2 started sending/);
+    assert.match(String(measurement.reasons[0].remedy), /delayed the message to start/);
+  }
+});
+
 /** @param {Result['measurement']} measurement */
 function codes({ reasons }) {
   return reasons.map(({ code }) => code);

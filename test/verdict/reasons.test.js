@@ -128,6 +128,12 @@ const TABLE = [
     ['parts_apart'],
   ],
   [
+    'parts that ended at different times',
+    { endedApart: { text: 'A.', remedy: 'B.' } },
+    'valid',
+    ['parts_ended_apart'],
+  ],
+  [
     'a part without a result',
     { missing: [{ part: 'part 1 of 3', why: 'it was killed' }] },
     'invalid',

@@ -9,9 +9,9 @@ import { planOfRun } from '../../plan/plan.js';
 /** @import { Result } from '../../result/schema.js' */
 
 /**
- * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `between`: called between runs, with the last step
+ * `pauseMs`: between runs; `refused`: errors of steps that cannot run; `broken`: the next run will throw; `between`: called between runs, with the last step
  * @typedef {{steps: readonly {name: string, run: string, target: string, plan: Plan}[], repeat: number, pauseMs: number,
- *   refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal, runOnce: (step: number, plan: Plan) => Promise<Result>,
+ *   refused: ReadonlyMap<number, PkiLoadError>, stop: AbortSignal, broken?: AbortSignal, runOnce: (step: number, plan: Plan) => Promise<Result>,
  *   live: Pick<Live, 'event' | 'finish' | 'next' | 'abandon'>, between: (step: number) => Promise<unknown>,
  *   summary: Pick<ReturnType<typeof createScenarioSummary>, 'add' | 'fail'>}} Context
  */
@@ -39,7 +39,7 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
     if (previous !== null && !stop.aborted) {
       await context.between(previous);
       await waitUnlessStopped(live.next(plan), stop);
-      await pauseFor(pauseMs, stop);
+      await pauseFor(pauseMs, stop, context.broken);
     }
     if (stop.aborted) return ended(true);
     const which = repeat === 1 ? '' : `, repeat ${number + 1} of ${repeat}`;
@@ -56,6 +56,8 @@ export async function runScenario({ steps, repeat, pauseMs, live, stop, summary,
       if (stop.aborted) return ended(true);
       if (!(error instanceof PkiLoadError)) return ended(false, error);
       if (error.code === 'interrupted') return ended(true);
+      // Without one of its parts, a joined run cannot go on.
+      if (error.code === 'part_lost') return ended(false, error);
       refuse(step, error);
     }
   }

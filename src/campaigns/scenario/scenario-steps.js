@@ -52,11 +52,7 @@ export async function stepsOf({ runs, targets }, flags, settings) {
   const { search = null } = settings;
   const searchFlags = { ...flags, 'find-max-rate': true, 'max-concurrency': true };
   const environment = readEnvironment();
-  const mayReach = createAddressFilter([
-    ...environment.addresses,
-    flags.url,
-    ...(settings.allowUrl ?? []),
-  ]);
+  const mayReach = createAddressFilter([...environment.addresses, flags.url, ...(settings.allowUrl ?? [])]);
   const steps = [];
   for (const run of runs) {
     for (const target of targets) {

@@ -21,7 +21,7 @@ const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
  * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
  * @param {Plan} plan
  * @param {Pick<RunOptions, 'signal' | 'cutOff' | 'mayReach'> & {token: string | null, command: string, recoverMs: number,
- *   onEvent: (event: RunEvent) => void, runner?: Pick<typeof alone, 'prepareRun' | 'run'>}} options `runner`: of joined parts
+ *   onEvent: (event: RunEvent) => void, runner?: Pick<typeof alone, 'prepareRun' | 'run'> & {broken?: AbortSignal}}} options `runner`: of joined parts
  */
 export function openSteps(
   plan,
@@ -45,10 +45,13 @@ export function openSteps(
   /** @param {ProbeTarget} target @param {number} pauseMs before the first probe @returns {Promise<RecoveryEnd>} */
   async function recover(target, pauseMs) {
     const { probe, close } = openProbe(target, stop);
-    const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop);
+    const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop, runner.broken);
     try {
       if (waitForRecovery !== null) return await waitForRecovery(pauseMs, probe);
-      const [now, isStopped] = [() => performance.now(), () => stop.aborted];
+      const [now, isStopped] = [
+        () => performance.now(),
+        () => stop.aborted || runner.broken?.aborted === true,
+      ];
       waitForRecovery = await watchRecovery({ probe, sleep, now, isStopped });
       return { waitedMs: 0, recovered: true };
     } finally {

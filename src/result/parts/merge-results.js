@@ -27,27 +27,28 @@ import { orderParts, requirementAt } from './parts.js';
 /** @import { Result } from '../schema.js' */
 /** @import { MissingPart, Part } from './parts.js' */
 
-/** Parts may start this far apart, as clocks differ: more is a remark, and more than this share of the run makes it invalid. */
-const [MAX_APART_MS, MAX_APART] = [1000, 0.05];
+/** Parts may start this far apart, as clocks differ, or by one clock: more is a remark, and more than this share of the run makes it invalid. */
+const [MAX_APART_MS, MAX_APART_BY_ONE_MS, MAX_APART] = [1000, 10, 0.05];
 
 /**
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
  * @param {readonly MissingPart[]} [options.missing] parts without a result, which make the measurement invalid
+ * @param {boolean} [options.haveOneClock] their times of start are by one clock
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
  * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
  */
 export function mergeResults(results, { names = [], missing = [], ...options } = {}) {
-  const { allowInterrupted, command, onWarning } = options;
+  const { allowInterrupted, haveOneClock = false, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted, missing);
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return mergeParts(parts, missing, command ?? parts[0].result.command);
+    return mergeParts(parts, { missing, haveOneClock, command: command ?? parts[0].result.command });
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -55,8 +56,8 @@ export function mergeResults(results, { names = [], missing = [], ...options } =
   }
 }
 
-/** @param {Part[]} parts @param {readonly MissingPart[]} missing @param {string} command @returns {Result} */
-function mergeParts(parts, missing, command) {
+/** @param {Part[]} parts @param {{missing: readonly MissingPart[], haveOneClock: boolean, command: string}} options @returns {Result} */
+function mergeParts(parts, { missing, haveOneClock, command }) {
   const plan = planOf(parts);
   const { load } = plan;
   const { of } = parts[0].shard;
@@ -78,9 +79,10 @@ function mergeParts(parts, missing, command) {
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
   joined.closeAll();
   const seconds = joined.rows;
-  const apart = startedApart(parts, facts.windowMs);
+  const apart = startedApart(parts, facts.windowMs, haveOneClock);
   const found = {
     apart,
+    endedApart: endedApart(parts, load),
     missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
     invalid: parts.filter(hasShare).flatMap(({ shard, result: { measurement } }) => {
       const reason = measurement.reasons.find(({ grade }) => grade === 'invalid');
@@ -108,17 +110,33 @@ function hasShare({ shard, result: { totals, load } }) {
   return shareOf(load.requests ?? shard.of, shard) > 0;
 }
 
-/** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @returns {Observed['apart']} */
-function startedApart(parts, windowMs) {
+/** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @param {boolean} haveOneClock @returns {Observed['apart']} */
+function startedApart(parts, windowMs, haveOneClock) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
   const apartMs = startOf(last) - startOf(first);
   const isTooFar = apartMs > MAX_APART * windowMs;
-  if (apartMs <= MAX_APART_MS && !isTooFar) return null;
+  if (apartMs <= (haveOneClock ? MAX_APART_BY_ONE_MS : MAX_APART_MS) && !isTooFar) return null;
   return {
     grade: isTooFar ? 'invalid' : 'remark',
-    text: `By their clocks, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
-    remedy: 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
+    text: `By ${haveOneClock ? 'the clock of part 0' : 'their clocks'}, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
+    remedy: haveOneClock
+      ? 'Repeat the run: the network or a busy machine delayed the message to start.'
+      : 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
+  };
+}
+
+/** Parts that have sent their share of a number of requests wait for the others. @param {Part[]} parts @param {Plan['load']} load @returns {Observed['endedApart']} */
+function endedApart(parts, { model, requests }) {
+  if (model !== 'closed' || requests === null) return null;
+  const senders = parts.filter(({ result }) => result.totals.sent > 0);
+  const byEnd = senders.toSorted((a, b) => a.merge.endedMs - b.merge.endedMs);
+  const [first, last] = [byEnd[0], byEnd[byEnd.length - 1]];
+  if (first === undefined || last.merge.endedMs * (1 - MAX_APART) <= first.merge.endedMs) return null;
+  const [early, late] = [first, last].map(({ merge }) => formatDuration(merge.endedMs));
+  return {
+    text: `Each part had the same number of requests: ${partName(first.shard)} was done after ${early}, ${partName(last.shard)} after ${late}. Until then the others did not send, so the rate is lower than they could send.`,
+    remedy: 'Use --duration in place of --requests: all parts then send to the end.',
   };
 }
 

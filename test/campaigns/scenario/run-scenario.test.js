@@ -24,6 +24,7 @@ const numberOf = ({ load }) => SEEDS.indexOf(load.seed);
  * @param {number} [given.pauseMs]
  * @param {(target: string, number: number) => Result | Error | Promise<Result>} [given.gives] a run
  * @param {AbortController} [given.stop]
+ * @param {AbortSignal} [given.broken]
  * @param {ReadonlyMap<number, PkiLoadError>} [given.refused]
  * @param {() => Promise<void>} [given.onNext]
  */
@@ -33,6 +34,7 @@ async function stage({
   pauseMs = 0,
   gives = () => runOf(1, 0),
   stop = new AbortController(),
+  broken,
   refused = new Map(),
   onNext = async () => {},
 } = {}) {
@@ -49,6 +51,7 @@ async function stage({
     repeat,
     pauseMs,
     stop: stop.signal,
+    broken,
     refused,
     async runOnce(step, plan) {
       const number = numberOf(plan);
@@ -104,6 +107,22 @@ describe('the runs of a scenario', () => {
     assert.ok(did.includes('refused b: unreachable') && did.includes('abandon'));
     assert.ok(did.includes(`warning: Nothing more is sent for b: ${DOWN.full}`));
     assert.deepEqual([[...refused], interrupted], [[[1, DOWN]], false]);
+  });
+
+  test('end when a part of a joined run is lost, without the pause', { timeout: 10_000 }, async () => {
+    const lost = new PkiLoadError('part_lost', 'Part 1 of 2 was lost.');
+    const broken = new AbortController();
+    const given = { pauseMs: 3_600_000, broken: broken.signal };
+    const { did, fault, refused } = await stage({
+      ...given,
+      gives: (target) => (target === 'b' ? lost : runOf(1, 0)),
+      onNext: async () => broken.abort(),
+    });
+    assert.deepEqual(
+      did.filter((what) => /^[ab]\d$/.test(what)),
+      ['a1', 'b1'],
+    );
+    assert.deepEqual([fault, refused.size], [lost, 0]);
   });
 
   test('end without a result if all targets refuse', async () => {

@@ -1,0 +1,86 @@
+/** A part's way to part 0: tries until it is admitted or refused. */
+import { createConnection } from 'node:net';
+import { usageError } from '../common/errors.js';
+import { interruptedError, pauseFor, rejectOnStop } from '../common/stop.js';
+import { formatDuration } from '../common/units.js';
+import { TOOL_VERSION } from '../common/version.js';
+import { createWire, GREET_WITHIN_MS } from './wire.js';
+
+/** @import { MemberOptions } from './member.js' */
+/** @import { Wire, WireMessage } from './wire.js' */
+
+/** @typedef {{onAdmitted: (wire: Wire) => void, onMessage: (message: WireMessage) => void, onClose: (why: string) => void}} Calls */
+/** `retry`: why it may succeed later @typedef {{admitted: true} | {refused: string} | {retry: string}} Answer */
+
+const RETRY_MS = 500;
+
+/** @param {MemberOptions} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
+export async function connect(options, calls) {
+  const { where, timeoutMs, stop, onEvent } = options;
+  const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
+  const deadline = performance.now() + timeoutMs;
+  for (let tries = 0; ; tries++) {
+    if (stop.aborted) throw interruptedError();
+    const { answered, close } = tryToConnect(options, calls);
+    const answer = await rejectOnStop(answered, stop).catch((error) => {
+      close('interrupted');
+      throw error;
+    });
+    if ('refused' in answer) {
+      const remedy = 'Start all parts with the same version, options and number of parts, each once.';
+      throw usageError('part_refused', `Part 0 at ${name} refused this part: ${answer.refused}.`, remedy);
+    }
+    if ('admitted' in answer) return onEvent({ type: 'notice', text: `Joined part 0 at ${name}.` });
+    const why = answer.retry;
+    if (tries === 0) onEvent({ type: 'notice', text: `Waiting for part 0 at ${name} (${why}).` });
+    if (performance.now() > deadline) {
+      const message = `Part 0 at ${name} did not accept this part within ${formatDuration(timeoutMs)} (${why}).`;
+      const remedy = 'Start part 0, and give all parts the same --join and the same secret.';
+      throw usageError('leader_missing', message, remedy);
+    }
+    await pauseFor(RETRY_MS * (0.5 + Math.random()), stop);
+  }
+}
+
+/** @param {MemberOptions} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
+function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls) {
+  const socket = createConnection(where);
+  socket.setNoDelay(true);
+  let isAdmitted = false;
+  /** Why the socket fails, in more detail than the wire knows. */
+  let reason = /** @type {string | null} */ (`no connection within ${GREET_WITHIN_MS / 1000} s`);
+  socket.on('connect', () => {
+    reason = null;
+  });
+  socket.on('error', (error) => {
+    reason = /** @type {NodeJS.ErrnoException} */ (error).code ?? error.message;
+  });
+  let answer = (/** @type {Answer} */ _answer) => {};
+  /** @type {Promise<Answer>} */
+  const answered = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const wire = createWire(socket, {
+    key,
+    isLeader: false,
+    silenceMs,
+    onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed }),
+    onMessage(message) {
+      if (isAdmitted) calls.onMessage(message);
+      else if (message.type === 'welcome') wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
+      else if (message.type === 'admitted') {
+        isAdmitted = true;
+        calls.onAdmitted(wire);
+        answer({ admitted: true });
+      } else {
+        wire.end();
+        answer({ refused: String(message.why).slice(0, 1000) });
+      }
+    },
+    onClose(why) {
+      if (isAdmitted) calls.onClose(why);
+      else answer({ retry: reason ?? why });
+    },
+  });
+  return { answered, close: wire.close };
+}

@@ -1,0 +1,82 @@
+/** Who may come to part 0, and who is let go. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { planFor, startCounting, startFake, startLeader, startMember } from './support.js';
+
+const never = new AbortController().signal;
+
+/** Connections that say nothing. @param {{host: string, port: number}} where @param {number} count */
+async function startStrangers(where, count) {
+  const state = { bytes: 0, closed: /** @type {number[]} */ ([]) };
+  const sockets = Array.from({ length: count }, (_, i) =>
+    connect(where)
+      .on('data', ({ length }) => (state.bytes += length))
+      .on('error', () => {})
+      .on('close', () => state.closed.push(i)),
+  );
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return { state, sockets };
+}
+
+test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where } = await startLeader(plan, 2);
+  const { state, sockets } = await startStrangers(where, 60);
+  while (state.closed.length < 12) await sleep(5);
+  assert.equal(state.closed.length, 12);
+  const member = startMember(plan, where, [1, 2]);
+  await leader.complete(never);
+  while (state.closed.length < 13) await sleep(5);
+  assert.equal(state.closed.length, 13, 'one gave way to the part');
+  leader.end();
+  assert.equal(await member.ended, 0);
+  while (state.closed.length < 60) await sleep(5);
+  assert.equal(state.bytes, 0);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('a stranger that sends something else is closed, without a byte', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const { leader, where } = await startLeader(await planFor(url, { requests: 5 }), 2);
+  const { state, sockets } = await startStrangers(where, 1);
+  sockets[0].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
+  while (state.closed.length < 1) await sleep(5);
+  assert.equal(state.bytes, 0);
+  leader.end();
+});
+
+test('a part that has not sent its plans when the run ends is let go, and not admitted', async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where, texts } = await startLeader(plan, 2, { timeoutMs: 200 });
+  const part = startFake(where, { index: 1, of: 2 }, ({ type }, send) => {
+    if (type === 'refused') send({ type: 'plans', plans: [plan] });
+  });
+  await assert.rejects(leader.complete(never), { code: 'part_missing' });
+  leader.end({ why: 'a part is missing' });
+  await part.closed;
+  assert.deepEqual(
+    part.messages.map(({ type, why }) => [type, why]),
+    [
+      ['welcome', undefined],
+      ['refused', 'the run is over'],
+    ],
+  );
+  assert.ok(!texts.some((text) => text.includes('is here')), texts.join());
+});
+
+test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where } = await startLeader(plan, 2);
+  for (let i = 0; i < 50; i++) await startFake(where, { index: 7, of: 2 }, () => {}).closed;
+  const { state, sockets } = await startStrangers(where, 49);
+  while (state.closed.length < 1) await sleep(5);
+  assert.deepEqual(state.closed, [0]);
+  leader.end();
+  for (const socket of sockets) socket.destroy();
+});

@@ -1,0 +1,113 @@
+/** What a part answers to part 0. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../../src/join/clock.js';
+import { planFor, startCounting, startFakeLeader, startMember } from './support.js';
+
+/** @import { AddressInfo } from 'node:net' */
+/** @import { WireMessage } from '../../src/join/wire.js' */
+
+/** The next step that part 0 asks for. @type {Record<string, string>} */
+const NEXT = { prepared: 'run', ready: 'connect', connected: 'start' };
+
+test('its result begins at the time zero of part 0, by its wall clock', { timeout: 20_000 }, async (t) => {
+  const { url, paths } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1, warmup: '0.05s' });
+  /** @type {WireMessage[]} */
+  const answers = [];
+  const wallMs = Date.parse('2031-02-03T04:05:06.000Z');
+  const { where } = await startFakeLeader(t, (message, send) => {
+    const { type, phase } = message;
+    const task = 1;
+    if (type === 'plans') send({ type: 'prepare', task, id: 1, plan });
+    if (type === 'reached') send({ type: NEXT[phase], task, id: 1, plan, at: monotonicMs() + 50, wallMs });
+    if (type === 'event' || type === 'result' || type === 'failed') answers.push(message);
+    if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
+  });
+  const member = startMember(plan, where, [1, 2]);
+  assert.equal(await member.ended, 0);
+  assert.deepEqual(
+    answers.map(({ type, result }) => [type, result?.startedAt]),
+    [['result', '2031-02-03T04:05:06.050Z']],
+  );
+  assert.equal(member.results[0].startedAt, '2031-02-03T04:05:06.050Z');
+  assert.ok(paths.length > 0);
+});
+
+test('a start that has passed is made later, with a warning', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  /** @type {WireMessage[]} */
+  const answers = [];
+  const { where } = await startFakeLeader(t, ({ type, phase, ...more }, send) => {
+    const task = 1;
+    if (type === 'plans') send({ type: 'prepare', task, id: 1, plan });
+    if (type === 'reached')
+      send({ type: NEXT[phase], task, id: 1, plan, at: monotonicMs() - 5000, wallMs: 1e12 });
+    if (type === 'event' || type === 'result' || type === 'failed') answers.push({ type, ...more });
+    if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
+  });
+  assert.equal(await startMember(plan, where, [1, 2]).ended, 0);
+  const [warning, { result }] = answers;
+  assert.match(
+    warning.text,
+    /^The message to start came late: this part starts 5(\.\d)? s after the others\.$/,
+  );
+  const lateMs = Date.parse(result.startedAt) - 1e12;
+  assert.ok(lateMs >= 5000 && lateMs < 5900, `${lateMs}`);
+  // Not a backlog of 5 s.
+  assert.ok(result.latencyMs.response.p50 < 4000, `${result.latencyMs.response.p50}`);
+});
+
+test('a preparation that is released before it began is not made', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  /** @type {string[]} */
+  const answers = [];
+  const { where } = await startFakeLeader(t, ({ type, task, phase }, send) => {
+    if (type === 'plans') {
+      send({ type: 'prepare', task: 1, id: 1, plan });
+      send({ type: 'release', task: 1, id: 1 });
+      send({ type: 'prepare', task: 2, id: 2, plan });
+    }
+    if (type !== 'reached' && type !== 'stopped' && type !== 'failed') return;
+    answers.push([type, task, phase].join(' '));
+    if (answers.length === 2) send({ type: 'end', why: null, exitCode: 0 });
+  });
+  assert.equal(await startMember(plan, where, [1, 2]).ended, 0);
+  assert.deepEqual(answers, ['stopped 1 ', 'reached 2 prepared']);
+});
+
+test('Ctrl-C while part 0 is awaited opens no connection, and leaves none open', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  const { where, sockets } = await startFakeLeader(t, () => {});
+  const stopped = startMember(plan, where, [1, 2], { stop: AbortSignal.abort() });
+  assert.equal((await stopped.outcome).code, 'interrupted');
+  await sleep(50);
+  assert.equal(sockets.length, 0);
+
+  const stop = new AbortController();
+  /** @type {string[]} */
+  const seen = [];
+  const silent = createServer((socket) => {
+    seen.push('open');
+    socket.on('error', () => {}).on('close', () => seen.push('closed'));
+    socket.resume();
+  });
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => silent.close());
+  const { port } = /** @type {AddressInfo} */ (silent.address());
+  const member = startMember(plan, { ...where, port }, [1, 2], { stop: stop.signal });
+  while (seen.length === 0) await sleep(5);
+  stop.abort();
+  assert.equal((await member.outcome).code, 'interrupted');
+  // Before the limit for greetings, 3 s, would close it.
+  await sleep(500);
+  assert.deepEqual(seen, ['open', 'closed']);
+});
