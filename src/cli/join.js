@@ -19,7 +19,7 @@ import { quietly } from './quiet-v8.js';
 /** @import { RunSettings } from './operation.js' */
 /** @import { Interrupt } from './process.js' */
 
-/** `run` and `prepareRun` of a joined run @typedef {Pick<Leader, 'run' | 'prepareRun'> & Partial<Pick<Leader, 'broken'>>} Runner */
+/** Of a joined run @typedef {Pick<Leader, 'run' | 'prepareRun'> & Partial<Pick<Leader, 'broken' | 'ofStep'>>} Runner */
 /** @typedef {NonNullable<ReturnType<typeof readJoin>>} Join */
 
 const PARTS = {

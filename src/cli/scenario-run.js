@@ -23,7 +23,7 @@ import { searchPlan } from './search.js';
  * @typedef {{scenario: ReadScenario, steps: readonly Step[], settings: RunSettings, files: ReturnType<typeof scenarioFiles>}} Given
  *   `steps`: more than one
  */
-/** @typedef {Pick<Joined, 'run' | 'broken'>} Runner default: this process alone */
+/** @typedef {Pick<Joined, 'run' | 'broken' | 'ofStep'>} Runner default: this process alone */
 /** @typedef {ReadonlyMap<number, PkiLoadError>} Refused errors of steps that cannot run */
 
 /** @param {Given} given @param {Refused} refused @param {Interrupt} interrupt @param {Runner} [runner] @returns the worst exit code, refusals included */
@@ -61,7 +61,11 @@ async function runAll({ scenario, steps, settings, files }, refused, { interrupt
   const ended = await runScenario({
     ...{ steps, repeat, pauseMs, refused, live, stop, broken: runner.broken, summary },
     runOnce: (i, plan) =>
-      runner.run(plan, { ...options, token: steps[i].token, mayReach: steps[i].mayReach }),
+      (runner.ofStep?.(i) ?? runner).run(plan, {
+        ...options,
+        token: steps[i].token,
+        mayReach: steps[i].mayReach,
+      }),
     /** The final writes report files that cannot be written. */
     async between(step) {
       // A run without a result does not overwrite existing files.
@@ -150,7 +154,8 @@ export async function searchSteps(
       const error = refused.get(i);
       if (error !== undefined) throw error;
       const own = { ...settings, out: outs[i] };
-      const context = { token, mayReach, interrupt, remarks, runner, settings: own };
+      const joined = runner?.ofStep?.(i) ?? runner;
+      const context = { token, mayReach, interrupt, remarks, runner: joined, settings: own };
       codes.push(
         await search(plan, { ...context, searchSettings: /** @type {SearchSettings} */ (searchSettings) }),
       );

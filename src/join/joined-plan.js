@@ -45,29 +45,25 @@ function withPool(own, given) {
 }
 
 /**
- * What part 0 may ask for: a plan of this part's own command line, with other load figures. Nothing else of the given plan
- * is used.
- * @param {readonly Plan[]} own @param {Plan} given by part 0
- * @returns {{step: number, plan: Plan}} `step`: which of them @throws {Error} it is none of them
+ * What part 0 may ask for: the plan of a step of this part's own command line, with other load figures. Nothing else of the
+ * given plan is used.
+ * @param {Plan | undefined} own of the step @param {Plan} given by part 0 @returns {Plan} @throws {Error} it is another plan
  */
 export function planAsked(own, given) {
-  const figures = Figures.parse(Object(Object(given).load));
-  const plans = own.map((plan) => ({
-    ...plan,
-    options: withPool(plan.options, given.options),
+  if (own === undefined) throw new RangeError('there is no such step');
+  const plan = {
+    ...own,
+    options: withPool(own.options, given.options),
     mix:
-      plan.mix?.map((entry, i) => ({
+      own.mix?.map((entry, i) => ({
         ...entry,
         options: withPool(entry.options, given.mix?.[i]?.options),
       })) ?? null,
-    load: { ...plan.load, ...figures },
-  }));
-  const differences = plans.map((plan) => describeDifferences(plan, given, OWN));
-  // Steps may differ in these figures only.
-  const same = own.findIndex((plan) => describeDifferences(plan, given, [...OWN, 'load.seed']) === null);
-  const step = same >= 0 ? same : differences.indexOf(null);
-  if (step < 0) throw new RangeError(String(differences[0]));
-  return { step, plan: plans[step] };
+    load: { ...own.load, ...Figures.parse(Object(Object(given).load)) },
+  };
+  const differences = describeDifferences(plan, given, OWN);
+  if (differences !== null) throw new RangeError(differences);
+  return plan;
 }
 
 /**

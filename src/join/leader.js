@@ -12,7 +12,9 @@ import { readReport } from './reports.js';
 import { createRoll, hasEnded } from './roll.js';
 
 /** @import { Start } from '../engine/interval.js' */
+/** @import { Plan } from '../plan/plan.js' */
 /** @import { Result } from '../result/schema.js' */
+/** @import { RunOptions } from '../run.js' */
 /** @import { GatheringOptions, Member } from './gathering.js' */
 /** @import { WireMessage } from './wire.js' */
 /** @import { State } from './roll.js' */
@@ -93,10 +95,10 @@ export async function createLeader({ onOwnResult, ...options }) {
     send(message);
   }
 
-  /** @type {typeof prepareOwn} all parts prepare at the same time */
-  async function prepareRun(plan, options = {}) {
+  /** All parts prepare at the same time. @param {number} step @param {Plan} plan @param {RunOptions} [options] */
+  async function prepareStep(step, plan, options = {}) {
     const id = ++preparation;
-    startTask({ type: 'prepare', id, plan });
+    startTask({ type: 'prepare', id, step, plan });
     const failed = new AbortController();
     const { signal: stop = never } = options;
     const signal = AbortSignal.any([stop, failed.signal]);
@@ -144,10 +146,10 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
   });
 
-  /** @type {typeof runOwn} */
-  async function run(plan, options = {}) {
+  /** @param {number} step @param {Plan} plan @param {RunOptions} [options] @returns {Promise<Result>} */
+  async function runStep(step, plan, options = {}) {
     const { signal = never, cutOff = never } = options;
-    const prepared = options.prepared ?? (await prepareRun(plan, options));
+    const prepared = options.prepared ?? (await prepareStep(step, plan, options));
     over = new AbortController();
     const stop = AbortSignal.any([signal, over.signal]);
     const onStop = () => send({ type: 'stop' });
@@ -190,15 +192,22 @@ export async function createLeader({ onOwnResult, ...options }) {
     }
   }
 
+  /** The interface of run.js, for a step of the command: its token and paths are each part's own. */
+  const ofStep = (/** @type {number} */ step) => ({
+    prepareRun: (/** @type {Plan} */ plan, /** @type {RunOptions} */ options = {}) =>
+      prepareStep(step, plan, options),
+    run: (/** @type {Plan} */ plan, /** @type {RunOptions} */ options = {}) => runStep(step, plan, options),
+    /** A part was lost: the next run throws, and needs no pause before it. @type {AbortSignal} */
+    broken: broken.signal,
+  });
+
   return {
     address: gathering.address,
     complete: gathering.complete,
     /** A part was interrupted, and all must stop. @type {AbortSignal} */
     interrupted: interrupted.signal,
-    /** A part was lost: the next run throws, and needs no pause before it. @type {AbortSignal} */
-    broken: broken.signal,
-    prepareRun,
-    run,
+    ...ofStep(0),
+    ofStep,
     /**
      * Lets the other parts go. Once their results were taken, errors of part 0 are not theirs.
      * @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well

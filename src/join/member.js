@@ -1,5 +1,5 @@
 /** A part of a joined run other than part 0: does what part 0 asks, until it ends the run or is lost. */
-import { PkiLoadError, usageError } from '../common/errors.js';
+import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
 import { formatDuration } from '../common/units.js';
 import { nsOf } from '../engine/interval.js';
 import { partName } from '../plan/shard-part.js';
@@ -26,6 +26,9 @@ import { createReports } from './reports.js';
 /** What part 0 has asked for, and its next steps @typedef {ReturnType<typeof createTask>} Task */
 
 const PING_MS = 1000;
+
+/** Part 0 reads and merges the results of long runs with many parts for minutes, and says nothing meanwhile. */
+const MERGE_WITHIN_MS = 900_000;
 
 /** Exchanges just before the start, which make the clock exact. */
 const EXCHANGES = 8;
@@ -55,7 +58,6 @@ export async function runAsMember(options) {
   const ended = new Promise((resolve) => {
     finish = resolve;
   });
-  const plans = steps.map(({ plan }) => plan);
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
@@ -84,7 +86,12 @@ export async function runAsMember(options) {
       ofTask(task)?.over.abort();
       ofTask(task)?.cut.abort();
     },
-    end: (message) => finish(message),
+    end: ({ why, exitCode }) =>
+      finish({
+        type: 'end',
+        why: why === null ? null : String(why).slice(0, 1000),
+        exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
+      }),
   };
   const ofTask = (/** @type {unknown} */ task) => (current?.task === task ? current : null);
 
@@ -93,6 +100,7 @@ export async function runAsMember(options) {
   async function attempt(task, action, message) {
     const mine = createTask(task, [stop, gone.signal], cutOff);
     current = mine;
+    wire.allowSilence();
     try {
       await Promise.all(closings);
       mine.signal.throwIfAborted();
@@ -107,8 +115,8 @@ export async function runAsMember(options) {
   }
 
   /** @param {WireMessage} message @param {Task} mine */
-  async function prepare({ task, id, plan: given }, { over, signal }) {
-    const { step, plan } = planAsked(plans, given);
+  async function prepare({ task, id, step, plan: given }, { over, signal }) {
+    const plan = planAsked(steps[step]?.plan, given);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
@@ -120,8 +128,7 @@ export async function runAsMember(options) {
   /** @param {WireMessage} message @param {Task} mine */
   async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
-    const { step: asked, plan } = planAsked(plans, given);
-    if (asked !== step) fail('it has prepared another plan');
+    const plan = planAsked(steps[step].plan, given);
     let startedAt = new Date();
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });
@@ -158,6 +165,7 @@ export async function runAsMember(options) {
       });
       const result = { ...measured, startedAt: startedAt.toISOString() };
       wire.send({ type: 'result', task, result });
+      wire.allowSilence(MERGE_WITHIN_MS);
       await onResult?.(result);
     } finally {
       reports?.close();

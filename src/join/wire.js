@@ -18,8 +18,8 @@ import { redactData } from '../common/sanitize.js';
 const [NONCE_BYTES, MAC_BYTES, LENGTH_BYTES] = [32, 32, 4];
 const PROOF_BYTES = NONCE_BYTES + MAC_BYTES;
 
-/** Of a text: before and after the first authentic frame. */
-const [MAX_FIRST_BYTES, MAX_BYTES] = [2 ** 16, 2 ** 26];
+/** Of a text: before and after the first authentic frame. A result is as long as a file may be. */
+const [MAX_FIRST_BYTES, MAX_BYTES] = [2 ** 16, 400 * 2 ** 20];
 
 /** Max time until the first authentic frame, and between any bytes after it. */
 export const [GREET_WITHIN_MS, SILENCE_MS] = [3000, 15_000];
@@ -50,6 +50,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
   let chunks = [];
   let size = 0;
   let isTrusted = false;
+  let maxSilenceMs = silenceMs;
   let isClosed = false;
   let timer = setTimeout(close, GREET_WITHIN_MS, 'it did not prove in time that it knows the secret');
 
@@ -102,10 +103,10 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
   function expectMore() {
     clearTimeout(timer);
     // If this process was busy, bytes have arrived by now, and are read before the second timer fires.
-    const graceMs = silenceMs / 10;
+    const graceMs = maxSilenceMs / 10;
     timer = setTimeout(() => {
-      timer = setTimeout(close, graceMs, `it was silent for ${silenceMs / 1000} s`);
-    }, silenceMs - graceMs);
+      timer = setTimeout(close, graceMs, `it was silent for ${maxSilenceMs / 1000} s`);
+    }, maxSilenceMs - graceMs);
   }
 
   /** The other side is no stranger. */
@@ -159,6 +160,11 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
       const head = Buffer.alloc(LENGTH_BYTES);
       head.writeUInt32BE(text.length);
       socket.write(Buffer.concat([head, frameMac(keys.own, counters.own++, text), text]));
+    },
+    /** Of the other side, from now on. @param {number} [ms] default: as at first */
+    allowSilence(ms = silenceMs) {
+      maxSilenceMs = ms;
+      if (isTrusted && !isClosed) expectMore();
     },
     /** Closes the connection after all that was sent. */
     end() {

@@ -119,7 +119,7 @@ describe('three parts', () => {
     await prepared.close();
     /** @type {RunEvent[]} */
     const events = [];
-    const { load } = await leader.run(third, { onEvent: (event) => events.push(event) });
+    const { load } = await leader.ofStep(1).run(third, { onEvent: (event) => events.push(event) });
     const [start] = events.filter(({ type }) => type === 'start');
     assert.deepEqual([load.threads, start.type === 'start' && start.plan.load.threads], [4, 4]);
     // Their results were taken, whatever part 0 cannot do with them.

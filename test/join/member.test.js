@@ -1,6 +1,7 @@
 /** What a part answers to part 0. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +23,7 @@ test('its result begins at the time zero of part 0, by its wall clock', { timeou
   const { where } = await startFakeLeader(t, (message, send) => {
     const { type, phase } = message;
     const task = 1;
-    if (type === 'plans') send({ type: 'prepare', task, id: 1, plan });
+    if (type === 'plans') send({ type: 'prepare', task, id: 1, step: 0, plan });
     if (type === 'reached') send({ type: NEXT[phase], task, id: 1, plan, at: monotonicMs() + 50, wallMs });
     if (type === 'event' || type === 'result' || type === 'failed') answers.push(message);
     if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
@@ -44,7 +45,7 @@ test('a start that has passed is made later, with a warning', { timeout: 20_000 
   const answers = [];
   const { where } = await startFakeLeader(t, ({ type, phase, ...more }, send) => {
     const task = 1;
-    if (type === 'plans') send({ type: 'prepare', task, id: 1, plan });
+    if (type === 'plans') send({ type: 'prepare', task, id: 1, step: 0, plan });
     if (type === 'reached')
       send({ type: NEXT[phase], task, id: 1, plan, at: monotonicMs() - 5000, wallMs: 1e12 });
     if (type === 'event' || type === 'result' || type === 'failed') answers.push({ type, ...more });
@@ -69,9 +70,9 @@ test('a preparation that is released before it began is not made', { timeout: 20
   const answers = [];
   const { where } = await startFakeLeader(t, ({ type, task, phase }, send) => {
     if (type === 'plans') {
-      send({ type: 'prepare', task: 1, id: 1, plan });
+      send({ type: 'prepare', task: 1, id: 1, step: 0, plan });
       send({ type: 'release', task: 1, id: 1 });
-      send({ type: 'prepare', task: 2, id: 2, plan });
+      send({ type: 'prepare', task: 2, id: 2, step: 0, plan });
     }
     if (type !== 'reached' && type !== 'stopped' && type !== 'failed') return;
     answers.push([type, task, phase].join(' '));
@@ -110,4 +111,46 @@ test('Ctrl-C while part 0 is awaited opens no connection, and leaves none open',
   // Before the limit for greetings, 3 s, would close it.
   await sleep(500);
   assert.deepEqual(seen, ['open', 'closed']);
+});
+
+test('of two steps with the same plan, each has its own token', { timeout: 20_000 }, async (t) => {
+  /** @type {unknown[]} */
+  const tokens = [];
+  const server = createHttpServer(({ url = '', headers }, response) => {
+    if (url.startsWith('/r/')) tokens.push(headers['x-vault-token']);
+    response.end(JSON.stringify({ initialized: true, sealed: false, version: '1.21.1' }));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close(() => {}).closeAllConnections());
+  const { port } = /** @type {AddressInfo} */ (server.address());
+  const load = { requests: 4, rate: 100, seed: 1, token: 'own' };
+  const plan = await planFor(`http://127.0.0.1:${port}`, load);
+  const { where } = await startFakeLeader(t, ({ type, phase }, send) => {
+    const task = 1;
+    if (type === 'plans') send({ type: 'prepare', task, id: 1, step: 1, plan });
+    if (type === 'reached')
+      send({ type: NEXT[phase], task, id: 1, plan, at: monotonicMs() + 50, wallMs: 1e12 });
+    if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
+  });
+  const steps = ['first', 'second'].map((token) => ({ plan, token }));
+  assert.equal(await startMember(plan, where, [1, 2], { steps }).ended, 0);
+  assert.deepEqual([...new Set(tokens)], ['second']);
+});
+
+test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  const evil = { toString: 0, valueOf: 0 };
+  for (const [message, expected] of /** @type {[WireMessage, RegExp][]} */ ([
+    [{ type: 'pong', at: evil }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'end', why: evil }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'end', why: 'a reason', exitCode: 'evil' }, /^Part 0 ended the run: a reason/],
+  ])) {
+    const { where } = await startFakeLeader(t, ({ type }, send) => {
+      if (type === 'plans') send(message);
+    });
+    const error = await startMember(plan, where, [1, 2]).outcome;
+    assert.match(error.message, expected);
+    assert.equal(error.exitCode, 1);
+  }
 });
