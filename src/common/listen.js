@@ -64,7 +64,7 @@ export function isLoopback(host) {
 export function createAddressFilter(given) {
   // The path of a socket as it is written: a URL would lose `..` and spaces at its end, which name another file.
   const originIn = (/** @type {string} */ url) => {
-    if (isSocket(url)) return originOf(url).replace(/\/+$/, '');
+    if (isSocket(url)) return originOf(url).replace(/(?<!\/)\/+$/, '');
     return /^https?:/i.test(url) && URL.canParse(url) ? originOf(url) : null;
   };
   const isLocal = (/** @type {string | null} */ origin) =>

@@ -157,17 +157,16 @@ export async function createGathering(
     members: () => [...members.values()],
     /** Resolves when all parts are here. @param {AbortSignal} stop @throws {PkiLoadError} naming the parts that did not join in time */
     async complete(stop) {
+      let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
       const inTime = new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs)), timeoutMs);
+        timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs)), timeoutMs);
         whenComplete = () => {
-          clearTimeout(timer);
           hasBegun = true;
           resolve(null);
         };
-        stop.addEventListener('abort', () => clearTimeout(timer), { once: true });
         if (missing().length === 0) whenComplete();
       });
-      await rejectOnStop(inTime, stop);
+      await rejectOnStop(inTime, stop).finally(() => clearTimeout(timer));
     },
     send,
     /** Sends it to all parts, and closes all connections. @param {WireMessage} message */

@@ -94,7 +94,7 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
     const fake = startFake(
       { host: '127.0.0.1', port },
       { index, of, seed: load.seed },
-      ({ type, task }, send, socket) => {
+      ({ type, task, wallMs }, send, socket) => {
         if (type === 'welcome') send({ type: 'plans', plans: [whole] });
         if (type === 'admitted') {
           isIn = true;
@@ -105,7 +105,7 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
           send({ type: 'reached', task, phase: phases[type], roundTripMs: 1, found: foundAt(url) });
         if (type === 'start')
           setTimeout(() => {
-            send({ type: 'result', task, result });
+            send({ type: 'result', task, result: { ...result, startedAt: new Date(wallMs).toISOString() } });
             lastMs = performance.now();
             cpuAtLastMs = cpuMs;
           }, 10_500);

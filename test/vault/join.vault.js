@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { exitCodeOf, worstOf } from '../../src/cli/process.js';
 import { maxOf, minOf } from '../../src/common/sums.js';
 import { mergeResults } from '../../src/result/parts/merge-results.js';
 import { readDocument } from '../../src/result/read-document.js';
@@ -58,7 +59,13 @@ test('three parts: 1,200 OCSP requests at the times of one schedule, and one res
     ended.map(({ stderr }) => stderr).join('\n'),
   );
   const whole = await resultIn('whole.json');
-  assert.equal(ended[0].code, whole.measurement.verdict === 'valid' ? 0 : 98, ended[0].stderr);
+  // On a busy machine the measurement may be invalid, and then proves nothing.
+  const isValid = whole.measurement.verdict === 'valid';
+  assert.equal(ended[0].code, isValid ? 0 : 98, ended[0].stderr);
+  assert.deepEqual(
+    whole.requirements.map(({ text, verdict }) => [text, verdict]),
+    [['errors<50%', isValid ? 'met' : 'not proven']],
+  );
   assert.deepEqual(whole.outcomes, { good: 1200 });
 
   const schedule = { startedMs: Date.parse(whole.startedAt), rate: 60, seconds: 20 };
@@ -108,7 +115,6 @@ test('a scenario with a setup, a mix, stages and a second run: part 0 creates an
   const before = await mounts();
   const ended = await runJoined(['run', 'scenario.json', '--out', 'all.json'], 2);
   assert.equal(ended[1].code, 0, ended[1].stderr);
-  assert.ok([0, 98, 99].includes(Number(ended[0].code)), ended[0].stderr);
   assert.deepEqual(
     readdirSync(folder).filter((name) => name.startsWith('all')),
     [...['all-climb.json', 'all-flat.json', 'all.json']],
@@ -119,5 +125,14 @@ test('a scenario with a setup, a mix, stages and a second run: part 0 creates an
     [40, 80],
   );
   assert.deepEqual([climb.totals.errors, flat.totals.succeeded, flat.merged?.length], [0, 60, 2]);
+  const expected = climb.measurement.verdict === 'valid' ? 'met' : 'not proven';
+  assert.deepEqual(
+    climb.requirements.map(({ operation, stage, verdict }) => [operation ?? stage, verdict]),
+    [
+      ['approle-login', expected],
+      ['high', expected],
+    ],
+  );
+  assert.equal(ended[0].code, worstOf([climb, flat].map(exitCodeOf)), ended[0].stderr);
   assert.deepEqual(await mounts(), before);
 });

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { median } from '../../src/common/sums.js';
 
 /** Half of the requests may be later or earlier than this; a busy machine delays the others. */
-const MAX_MEDIAN_MS = 3;
+const MAX_MEDIAN_MS = 5;
 
 /** Share of gaps that are shorter than half of what they should be: parts that send at the same instants have N - 1 of N. */
-const MAX_SHORT = 0.1;
+const MAX_SHORT = 0.2;
 
 /**
  * Arrival i is due at i / rate.
