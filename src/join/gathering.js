@@ -33,7 +33,7 @@ const MAX_NAMED = 10;
 
 /**
  * @param {GatheringOptions} options
- * @param {{onMessage: (member: Member, message: WireMessage) => void, onLost: (member: Member) => void}} calls
+ * @param {{onMessage: (member: Member, message: WireMessage, bytes: number) => void, onLost: (member: Member) => void}} calls
  * @throws {PkiLoadError} if it cannot listen
  */
 export async function createGathering(
@@ -60,9 +60,9 @@ export async function createGathering(
       key,
       isLeader: true,
       silenceMs,
-      onMessage(message) {
+      onMessage(message, bytes) {
         if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
-        else if (member !== null) calls.onMessage(member, message);
+        else if (member !== null) calls.onMessage(member, message, bytes);
         else if (index === null) index = welcome(wire, message);
         else member = admit(wire, index, message);
       },

@@ -24,6 +24,11 @@ import { createRoll, hasEnded } from './roll.js';
 /** Time zero is so far ahead of the message that announces it, plus twice the longest round trip. */
 const LEAD_MS = 150;
 
+/** After the second Ctrl-C, for the other parts' results. */
+const CUT_OFF_MS = 3000;
+
+const STOPPED = 'it was stopped before it sent anything';
+
 const never = new AbortController().signal;
 
 /** @param {GatheringOptions & {onOwnResult?: (result: Result) => unknown}} options `onOwnResult`: of part 0 alone */
@@ -48,7 +53,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   });
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
 
-  /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string) => void>} */
+  /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
     reached(state, message) {
       state.phases.set(String(message.phase), message);
@@ -59,8 +64,8 @@ export async function createLeader({ onOwnResult, ...options }) {
       state.interval = Object(interval);
     },
     report: ({ ports }, { thread, report }) => ports[Number(thread)]?.postMessage(readReport(report)),
-    result(state, { result }, name) {
-      state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`));
+    result(state, { result }, name, bytes) {
+      state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
     },
     stopped(state) {
       state.isStopped = true;
@@ -75,14 +80,14 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
   };
 
-  /** @param {Member} member @param {WireMessage} message */
-  function onMessage(member, message) {
+  /** @param {Member} member @param {WireMessage} message @param {number} bytes */
+  function onMessage(member, message, bytes) {
     const name = capital(member.name);
     if (message.type === 'interrupted') {
       onEvent({ type: 'warning', text: `${name} was interrupted. All parts stop.` });
       interrupted.abort();
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
-      HANDLERS[message.type](stateOf(member), message, name);
+      HANDLERS[message.type](stateOf(member), message, name, bytes);
     }
     roll.changed();
   }
@@ -139,7 +144,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     async begin() {
       await reached('connected', stop);
       const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
-      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips));
+      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips, 0));
       const at = monotonicMs() + aheadMs;
       send({ type: 'start', at, wallMs: Date.now() + aheadMs });
       return BigInt(Math.round(at * 1e6));
@@ -153,7 +158,11 @@ export async function createLeader({ onOwnResult, ...options }) {
     over = new AbortController();
     const stop = AbortSignal.any([signal, over.signal]);
     const onStop = () => send({ type: 'stop' });
-    const onCutOff = () => send({ type: 'cutOff' });
+    const late = new AbortController();
+    const onCutOff = () => {
+      send({ type: 'cutOff' });
+      setTimeout(() => late.abort(), CUT_OFF_MS).unref();
+    };
     /** @type {Promise<unknown>} */
     let closed = Promise.resolve();
     const onClosing = (/** @type {Promise<unknown>} */ closing) => {
@@ -173,7 +182,8 @@ export async function createLeader({ onOwnResult, ...options }) {
       const { live, onEvent: onOwnEvent } = view;
       const handling = { ...options, prepared, live, onEvent: onOwnEvent, onClosing };
       const result = await runOwn(part, { ...handling, signal: stop, start: createStart(stop) });
-      await until(() => each().every(hasEnded), never);
+      // After the second Ctrl-C, a part that hands in nothing is missing.
+      await until(() => each().every(hasEnded), late.signal).catch(() => {});
       await onOwnResult?.(result);
       const merged = { ...mergeAll(result, each(), options.command), interrupted: signal.aborted };
       options.onEvent?.({ type: 'result', result: merged });
@@ -231,7 +241,7 @@ function mergeAll(result, parts, command) {
     .filter(({ state }) => state.result === null)
     .map(({ member: { index, lost }, state }) => ({
       index,
-      why: lost ?? state.failed?.message ?? 'it was stopped before it sent anything',
+      why: lost ?? state.failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
     }));
   const results = [result, ...others.map((one) => one.result)];
   const names = ['Part 0', ...others.map(({ name }) => capital(name))];

@@ -30,6 +30,9 @@ const PING_MS = 1000;
 /** Part 0 reads and merges the results of long runs with many parts for minutes, and says nothing meanwhile. */
 const MERGE_WITHIN_MS = 900_000;
 
+/** After the second Ctrl-C, for part 0 to end the run. */
+const CUT_OFF_MS = 5000;
+
 /** Exchanges just before the start, which make the clock exact. */
 const EXCHANGES = 8;
 
@@ -201,6 +204,10 @@ export async function runAsMember(options) {
   const onStop = () => wire.send({ type: 'interrupted' });
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
+  // Part 0 may not answer.
+  const onCutOff = () =>
+    setTimeout(finish, CUT_OFF_MS, { type: 'end', why: null, exitCode: EXIT.interrupted }).unref();
+  cutOff.addEventListener('abort', onCutOff, { once: true });
   const pinging = setInterval(ping, PING_MS);
   try {
     const { lost, why, exitCode } = /** @type {WireMessage} */ (await ended);
@@ -213,10 +220,12 @@ export async function runAsMember(options) {
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
     if (why === null) return exitCode;
-    throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode });
+    const code = exitCode === EXIT.ok ? EXIT.usage : exitCode;
+    throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode: code });
   } finally {
     clearInterval(pinging);
     stop.removeEventListener('abort', onStop);
+    cutOff.removeEventListener('abort', onCutOff);
     wire.end();
   }
 }

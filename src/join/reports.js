@@ -45,7 +45,7 @@ function packBuckets(buckets) {
 
 /** @param {ReturnType<typeof packBuckets>} packed @returns {Uint32Array} @throws {RangeError} */
 function readBuckets({ isShort, bytes }) {
-  const { buffer } = Uint8Array.from(Buffer.from(bytes, 'base64'));
+  const { buffer } = Uint8Array.from(Buffer.from(String(bytes), 'base64'));
   return new Uint32Array(isShort ? new Uint16Array(buffer) : buffer);
 }
 

@@ -36,9 +36,9 @@ function macOf(key, ...parts) {
 
 /**
  * @param {Socket} socket connected
- * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage) => void,
+ * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
  *   onClose: (why: string) => void, silenceMs?: number}} options `onOpen`: the other side has proved that it knows the secret;
- *   `onMessage`: what it throws closes the connection; `onClose`: called once; `why` is a clause
+ *   `onMessage`: with its length; what it throws closes the connection; `onClose`: called once; `why` is a clause
  */
 export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, silenceMs = SILENCE_MS }) {
   const nonce = randomBytes(NONCE_BYTES);
@@ -131,7 +131,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     const message = parse(text);
     if (message === null) return close('it sent a message that cannot be read');
     try {
-      onMessage(message);
+      onMessage(message, text.length);
     } catch (error) {
       return close(`it sent something wrong (${/** @type {Error} */ (error).message.slice(0, 300)})`);
     }

@@ -97,11 +97,10 @@ export function parseDocument(bytes, name) {
 }
 
 /**
- * @param {unknown} value JSON @param {string} name for errors @param {number} [characters] of its text; by default, it comes from
- *   a part that knows the secret, and may take its time
+ * @param {unknown} value JSON @param {string} name for errors @param {number} characters of its text
  * @returns {Document} the value itself
  */
-export function checkDocument(value, name, characters = Number.POSITIVE_INFINITY) {
+export function checkDocument(value, name, characters) {
   const fault = faultIn(value);
   if (fault !== undefined) throw fileError('bad_document', `${name} has ${fault}.`);
   refuseNewer(value, name);

@@ -1,0 +1,75 @@
+/** Part 0 with parts that do not do as they should. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
+import { planFor, startCounting, startFake, startLeader } from './support.js';
+
+/** @import { WireMessage } from '../../src/join/wire.js' */
+
+const never = new AbortController().signal;
+
+/** The answers of a part that does nothing. @type {Record<string, string>} */
+const REACHED = { prepare: 'prepared', run: 'ready', connect: 'connected' };
+
+/** @param {import('../../src/plan/plan.js').Plan} plan @param {{host: string, port: number}} where @param {(message: WireMessage, send: (message: WireMessage) => void) => void} onMessage */
+function startIdle(plan, where, onMessage) {
+  return startFake(where, { index: 1, of: 2 }, (message, send) => {
+    const { type, task } = message;
+    if (type === 'welcome') send({ type: 'plans', plans: [plan] });
+    const found = { url: plan.target.url, product: 'Vault', version: '1.21.1', proxy: null };
+    if (REACHED[type] !== undefined)
+      send({ type: 'reached', task, phase: REACHED[type], found, roundTripMs: -1e308 });
+    onMessage(message, send);
+  });
+}
+
+test('there may be no other part', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const { leader } = await startLeader(plan, 1);
+  await leader.complete(never);
+  assert.equal((await leader.run(plan)).totals.sent, 4);
+  leader.end();
+});
+
+test('after the second Ctrl-C, it reports without a part that hands in nothing', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 8, rate: 100, seed: 1 });
+  const { leader, where } = await startLeader(plan, 2);
+  const [stop, cutOff] = [new AbortController(), new AbortController()];
+  startIdle(plan, where, ({ type }) => {
+    if (type === 'start') setTimeout(() => [stop, cutOff].forEach((one) => one.abort()), 600);
+  });
+  await leader.complete(never);
+  const { totals, measurement, interrupted } = await leader.run(plan, {
+    signal: stop.signal,
+    cutOff: cutOff.signal,
+  });
+  leader.end();
+  assert.deepEqual([totals.sent, interrupted], [4, true]);
+  assert.match(measurement.reasons[0].text, /part 1 of 2 \(it did not hand in a result\)/);
+});
+
+test('a result is bounded as a file is: a short one with millions of buckets loses its part', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const { leader, where } = await startLeader(plan, 2);
+  const full = encodeHistogram(
+    sumHistograms([Uint32Array.from({ length: 57_344 }, (_, i) => (i % 2 ? 1 : i / 2))]),
+  );
+  const bomb = { schema: 'vault-pki-load/result/1', rows: Array(5000).fill({ histogram: full }) };
+  startIdle(plan, where, ({ type, task }, send) => {
+    if (type === 'start') send({ type: 'result', task: 2, result: bomb });
+  });
+  await leader.complete(never);
+  const { measurement } = await leader.run(plan);
+  leader.end();
+  assert.match(
+    measurement.reasons.map(({ text }) => text).join('\n'),
+    /part 1 of 2 \(it sent something wrong \(.*too many histogram buckets/,
+  );
+});
