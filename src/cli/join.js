@@ -133,8 +133,8 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
   const { stop, cutOff } = interrupt;
   if (part.index > 0) {
     const { runAsMember } = await import('../join/member.js');
-    const { command } = settings;
-    return runAsMember({ ...common, part, steps, command, stop, cutOff, onResult: writePart });
+    const mine = { part, steps, isSearch: settings.search !== null, command: settings.command };
+    return runAsMember({ ...common, ...mine, stop, cutOff, onResult: writePart });
   }
   const { createLeader } = await import('../join/leader.js');
   const plans = steps.map(({ plan }) => plan);

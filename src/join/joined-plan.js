@@ -47,10 +47,12 @@ function withPool(own, given) {
 /**
  * What part 0 may ask for: the plan of a step of this part's own command line, with other load figures. Nothing else of the
  * given plan is used.
- * @param {Plan | undefined} own of the step @param {Plan} given by part 0 @returns {Plan} @throws {Error} it is another plan
+ * @param {Plan | undefined} own of the step @param {Plan} given by part 0 @param {boolean} isSearch otherwise only the seed may be another
+ * @returns {Plan} @throws {Error} it is another plan
  */
-export function planAsked(own, given) {
+export function planAsked(own, given, isSearch) {
   if (own === undefined) throw new RangeError('there is no such step');
+  const figures = Figures.parse(Object(Object(given).load));
   const plan = {
     ...own,
     options: withPool(own.options, given.options),
@@ -59,7 +61,7 @@ export function planAsked(own, given) {
         ...entry,
         options: withPool(entry.options, given.mix?.[i]?.options),
       })) ?? null,
-    load: { ...own.load, ...Figures.parse(Object(Object(given).load)) },
+    load: { ...own.load, ...(isSearch ? figures : { seed: figures.seed }) },
   };
   const differences = describeDifferences(plan, given, OWN);
   if (differences !== null) throw new RangeError(differences);

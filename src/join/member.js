@@ -16,10 +16,11 @@ import { createReports } from './reports.js';
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
- * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `timeoutMs`: to reach part 0;
+ * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `isSearch`: part 0 changes their load;
+ * `timeoutMs`: to reach part 0;
  * `now`: of the monotonic clock, replaced in tests
  * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number,
- *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], command: string, stop: AbortSignal,
+ *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], isSearch?: boolean, command: string, stop: AbortSignal,
  *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
  *   now?: () => number}} MemberOptions
  */
@@ -41,7 +42,17 @@ const EXCHANGES = 8;
  * @throws {PkiLoadError} if it was refused, or part 0 was lost or ended the run early
  */
 export async function runAsMember(options) {
-  const { part, steps, command, stop, cutOff, onEvent, onResult, now = monotonicMs } = options;
+  const {
+    part,
+    steps,
+    isSearch = false,
+    command,
+    stop,
+    cutOff,
+    onEvent,
+    onResult,
+    now = monotonicMs,
+  } = options;
   const clock = createClock();
   /** Aborted when there is no part 0 any more. */
   const gone = new AbortController();
@@ -119,7 +130,7 @@ export async function runAsMember(options) {
 
   /** @param {WireMessage} message @param {Task} mine */
   async function prepare({ task, id, step, plan: given }, { over, signal }) {
-    const plan = planAsked(steps[step]?.plan, given);
+    const plan = planAsked(steps[step]?.plan, given, isSearch);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
@@ -131,7 +142,7 @@ export async function runAsMember(options) {
   /** @param {WireMessage} message @param {Task} mine */
   async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
-    const plan = planAsked(steps[step].plan, given);
+    const plan = planAsked(steps[step].plan, given, isSearch);
     let startedAt = new Date();
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });

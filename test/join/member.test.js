@@ -137,6 +137,27 @@ test('of two steps with the same plan, each has its own token', { timeout: 20_00
   assert.deepEqual([...new Set(tokens)], ['second']);
 });
 
+test('without a search, part 0 may only choose the seed', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  for (const [load, answer] of /** @type {const} */ ([
+    [{ seed: 2 }, 'reached'],
+    [{ ratePerSecond: 1000 }, 'failed'],
+  ])) {
+    /** @type {string[]} */
+    const answers = [];
+    const { where } = await startFakeLeader(t, ({ type }, send) => {
+      const given = { ...plan, load: { ...plan.load, ...load } };
+      if (type === 'plans') send({ type: 'prepare', task: 1, id: 1, step: 0, plan: given });
+      if (type !== 'reached' && type !== 'failed') return;
+      answers.push(type);
+      send({ type: 'end', why: null, exitCode: 0 });
+    });
+    assert.equal(await startMember(plan, where, [1, 2], { isSearch: false }).ended, 0);
+    assert.deepEqual(answers, [answer]);
+  }
+});
+
 test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 4 });

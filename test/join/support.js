@@ -74,7 +74,7 @@ export function startMember(plan, where, [index, of], changes = {}) {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
   const ended = runAsMember({
     ...{ where, key: KEY, part: { index, of }, timeoutMs: 5000, command: `part ${index}` },
-    ...{ steps: [{ plan, token: null }], stop: stop.signal, cutOff: cutOff.signal },
+    ...{ steps: [{ plan, token: null }], isSearch: true, stop: stop.signal, cutOff: cutOff.signal },
     onEvent: (event) => void ('text' in event && texts.push(event.text)),
     onResult: (result) => results.push(result),
     ...changes,
