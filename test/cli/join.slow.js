@@ -62,10 +62,10 @@ test('two joined parts find the peak throughput, though some steps leave a part 
   const levels = search.steps.map(({ level, perSecond }) => [level, perSecond]);
   t.diagnostic(JSON.stringify(levels));
   assert.equal(search.steps[0].level, 1, 'one connection: only part 0 has it');
-  assert.ok(
-    search.steps.every((step) => Math.abs(step.perSecond / PER_SECOND - 1) < 0.05),
-    JSON.stringify(levels),
-  );
+  // A single connection waits for each response before its next request.
+  const isRight = (/** @type {Search['steps'][number]} */ { level, perSecond }) =>
+    perSecond < 1.05 * PER_SECOND && perSecond > (level === 1 ? 0.4 : 0.95) * PER_SECOND;
+  assert.ok(search.steps.every(isRight), JSON.stringify(levels));
 });
 
 test('two joined parts repeat a run; part 0 counts the requests of both in its metrics', async (t) => {

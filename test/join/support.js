@@ -184,7 +184,7 @@ export async function startCable(context, where) {
       for (const socket of sockets) socket.pause();
       setTimeout(() => {
         for (const socket of sockets) socket.resume();
-      }, ms);
+      }, ms).unref();
     },
   };
 }
