@@ -746,6 +746,29 @@ describe('on a server that sends any frames', () => {
     await deaf.stop();
   });
 
+  test('a server that sends without reading or responding: requests do not pile up', async () => {
+    const windows = join(frame(4, 0, 0, Buffer.from('00047fffffff', 'hex')), numberFrame(8, 0, 2 ** 30));
+    const deaf = await startFrames(windows);
+    const [stream] = createStreams({ origin: deaf.origin, tls: TLS, streams: 1 });
+    await stream.open(10_000);
+    const [first] = deaf.sockets;
+    first.pause();
+    const body = Buffer.alloc(MAX_BODY_BYTES / 2);
+    const other = once(deaf.server, 'connection').then(() => true);
+    let sent = 0;
+    for (let isOther = false; !isOther && sent < 40; sent++) {
+      exchange(stream, { method: 'POST', body });
+      first.write(frame(TYPE.PING, 0, 0, Buffer.alloc(8)));
+      isOther = await Promise.race([other, pause().then(() => false)]);
+      stream.abort();
+    }
+    assert.ok(sent < 40, 'all over one connection');
+    // Not given up because of the timeouts: the server was there.
+    assert.ok(sent > 2, 'no longer used after one timeout');
+    await stream.close();
+    await deaf.stop();
+  });
+
   test('a server that does not begin with SETTINGS', async () => {
     const wrong = await startFrames(frame(6, 0, 0, Buffer.alloc(8)));
     const [stream] = createStreams({ origin: wrong.origin, tls: TLS, streams: 1 });
