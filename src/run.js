@@ -179,7 +179,7 @@ export async function prepareRun(plan, options = {}) {
     if (other !== null) notice(other.text);
     const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
     if (plan.load.streamsPerConnection !== null)
-      await rejectOnStop(checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }), stop);
+      await checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }, stop);
     return { target, fixture, tls: ownTls, route, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));

@@ -25,9 +25,10 @@ export const propagation = {
   epilogue: `Revoked certificates stay in storage and on the CRL. See docs/propagation.md.\n\n${describeExitCodes()}`,
   async run(given, line) {
     const { out, format, quiet } = readOptions(propagationOutputs, given);
-    checkOutputs({ out, format }, 'propagation');
     const environment = readEnvironment();
     const plan = planPropagation(omit(given, propagationOutputs), environment);
+    const { listFiles } = await import('../http/tls.js');
+    checkOutputs({ out, format }, 'propagation', listFiles(plan.target.tls));
     const { measurePropagation } = await import('../campaigns/propagation/propagate.js');
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {
       const { stop: signal, cutOff } = interrupt;

@@ -128,10 +128,7 @@ async function runOnVault(command, given, report, work) {
   const { connect } = await import('../vault/client.js');
   const target = planTarget({ ...common, dev: false, mount: '' }, given, environment);
   if (environment.token === null) throw noToken();
-  const { describeProxy, readNetwork } = await import('../vault/network.js');
-  const note = describeProxy(target.url, readNetwork(target), true);
-  if (note !== null) (note.isWarning ? writeWarning : writeLine)(note.text);
-  const connection = connect(target, environment.token);
+  const connection = connect(target, environment.token, { notice: writeLine, warn: writeWarning });
   const isJson = common.format === 'json';
   const { url, namespace } = target;
   const log = isJson

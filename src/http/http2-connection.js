@@ -3,6 +3,7 @@
  * those of HTTP/1.1, they never queue, retry or follow redirects. docs/connections.md compares them with HTTP clients.
  */
 import { targetError, usageError } from '../common/errors.js';
+import { rejectOnStop } from '../common/stop.js';
 import { createDialler } from './connection.js';
 import { transportFailure } from './failures.js';
 import { createBlockEncoder } from './http2-frames.js';
@@ -60,10 +61,10 @@ export function createStreams({ origin, tls, streams, maxRequests = null, ...opt
 /**
  * Before a run.
  * @param {string} origin @param {Tls} tls
- * @param {{streamsPerConnection: number | null, concurrency: number, timeoutMs: number}} load
+ * @param {{streamsPerConnection: number | null, concurrency: number, timeoutMs: number}} load @param {AbortSignal} stop
  * @throws {PkiLoadError} if the target does not offer HTTP/2 by ALPN, or does not allow so many streams
  */
-export async function checkHttp2(origin, tls, { streamsPerConnection, concurrency, timeoutMs }) {
+export async function checkHttp2(origin, tls, { streamsPerConnection, concurrency, timeoutMs }, stop) {
   if (!origin.startsWith('https:'))
     throw usageError(
       'http2_needs_tls',
@@ -73,9 +74,10 @@ export async function checkHttp2(origin, tls, { streamsPerConnection, concurrenc
   const streams = Math.min(streamsPerConnection ?? 1, concurrency);
   const [first, ...others] = createStreams({ origin, tls: tlsInRotation(tls)[0], streams });
   try {
-    await first.open(timeoutMs);
+    await rejectOnStop(first.open(timeoutMs), stop);
   } catch (/** @type {any} */ error) {
     const { code, message } = error;
+    if (code === 'interrupted') throw error;
     const remedy =
       code === 'too_few_streams' ? 'Lower --streams to its limit.' : transportFailure(code).remedy;
     throw targetError(code, `${origin} ${message}.`, remedy);

@@ -349,9 +349,6 @@ export class Session {
     if (unsent !== null && status < 300) return this.#reject(stream, 'bad_http');
     if (unsent !== null) this.#reset(stream);
     this.#idleFrames = 0;
-    // The server responds without reading: what waits for it must not grow.
-    const queued = this.#socket?.writableLength ?? 0;
-    if (queued > MAX_BODY_BYTES * this.#streams.size) this.left = 0;
     const { exchange } = stream;
     stream.exchange = null;
     this.#remove(stream);
@@ -430,6 +427,9 @@ export class Session {
 
   /** @param {Stream} stream */
   #remove(stream) {
+    // The server does not read: what waits for it must not grow, whether it responds or not.
+    const queued = this.#socket?.writableLength ?? 0;
+    if (queued > MAX_BODY_BYTES * this.#streams.size) this.left = 0;
     this.#waiting.delete(stream);
     this.#streams.delete(stream.id);
     this.#begun.delete(stream);

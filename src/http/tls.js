@@ -37,10 +37,10 @@ export function loadTls({
   if (ca.length > 0) tls.ca = ca;
   if (serverName) tls.servername = checkServerName(serverName);
   if (clientCerts) {
-    const budget = createBudget();
-    tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(...pair, budget));
+    const [flag, options] = ['--client-certs', { mayBePipe: false, budget: createBudget() }];
+    tls.clients = listClientPairs(clientCerts).map((pair) => readClientPair(pair, [flag, flag], options));
   }
-  if (clientCert || clientKey) Object.assign(tls, readClientPair(clientCert, clientKey));
+  if (clientCert || clientKey) Object.assign(tls, readClientPair([clientCert, clientKey]));
   return tls;
 }
 
@@ -72,17 +72,18 @@ export function connectOptions(
   return { servername, ...tls, ALPNProtocols: alpn, checkServerIdentity: check };
 }
 
-/** @param {string | null | undefined} clientCert @param {string | null | undefined} clientKey @param {Budget} [budget] */
-function readClientPair(clientCert, clientKey, budget) {
+const PAIR_FLAGS = ['--client-cert, VAULT_CLIENT_CERT', '--client-key, VAULT_CLIENT_KEY'];
+
+/** @param {(string | null | undefined)[]} paths of certificate and key @param {string[]} [flags] that set them @param {ReadOptions} [options] */
+function readClientPair([clientCert, clientKey], [certFlag, keyFlag] = PAIR_FLAGS, options = {}) {
   if (!clientCert || !clientKey) {
     const remedy = 'Set both --client-cert (VAULT_CLIENT_CERT) and --client-key (VAULT_CLIENT_KEY).';
     if (clientCert)
       throw usageError('client_key_missing', 'A client certificate is given without its key.', remedy);
     throw usageError('client_cert_missing', 'A client key is given without its certificate.', remedy);
   }
-  const certificate = 'client certificate (--client-cert, VAULT_CLIENT_CERT)';
-  const chain = readCertificates(clientCert, certificate, { budget });
-  const key = readText(clientKey, 'client key (--client-key, VAULT_CLIENT_KEY)', { budget });
+  const chain = readCertificates(clientCert, `client certificate (${certFlag})`, options);
+  const key = readText(clientKey, `client key (${keyFlag})`, options);
   const cert = chain.join('\n');
   try {
     createPrivateKey(key);

@@ -6,7 +6,7 @@ import { createRequester, parseTargetUrl } from '../http/request.js';
 import { MAX_BODY_BYTES } from '../http/response-reader.js';
 import { loadTls } from '../http/tls.js';
 import { checkToken, readEnvironment } from './environment.js';
-import { readNetwork } from './network.js';
+import { describeProxy, readNetwork } from './network.js';
 import { redact } from './redact.js';
 
 /** @import { Tls } from '../http/tls.js' */
@@ -101,9 +101,14 @@ export function limitsOf(timeoutMs) {
   };
 }
 
-/** @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token */
-export function connect(target, token, limits = limitsOf(readEnvironment().timeoutMs)) {
+/**
+ * @param {Omit<TargetPlan, 'mount'>} target @param {string | null} token
+ * @param {Record<'notice' | 'warn', (text: string) => void>} say gets the name of the proxy, if there is one
+ */
+export function connect(target, token, say, limits = limitsOf(readEnvironment().timeoutMs)) {
   const tls = { ...loadTls(target.tls), network: readNetwork(target) };
+  const note = describeProxy(target.url, tls.network, token !== null);
+  if (note !== null) (note.isWarning ? say.warn : say.notice)(note.text);
   return createVaultClient({ ...target, token, tls, ...limits });
 }
 

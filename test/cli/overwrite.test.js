@@ -89,6 +89,7 @@ describe('files that a run reads are not overwritten', () => {
   const LINES = [
     ['http', '--method', 'POST', '--body-file', at('a.json')],
     ['issue', '--ca-cert', at('a.json')],
+    ['propagation', '--ca-cert', at('a.json')],
     ['run', at('s.yaml')],
   ];
   for (const line of LINES) {

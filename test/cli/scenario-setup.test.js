@@ -9,8 +9,8 @@ import { assertNoStack, scratch, startCli } from './support.js';
 
 const NAME = 'load';
 
-/** @param {TestContext} t @param {string} url */
-function startScenario(t, url) {
+/** @param {TestContext} t @param {string} url @param {Record<string, string>} [env] */
+function startScenario(t, url, env) {
   const file = scratch(t)(
     's.json',
     JSON.stringify({
@@ -21,8 +21,19 @@ function startScenario(t, url) {
       mix: [{ operation: 'health' }],
     }),
   );
-  return startCli(['run', file, '--quiet'], { env: { VAULT_TOKEN: 'unused' } });
+  return startCli(['run', file, '--quiet'], { env: { VAULT_TOKEN: 'unused', ...env } });
 }
+
+test('before the setup, warns of a proxy that sees the token', async (t) => {
+  const url = 'http://vault.test';
+  const env = { VAULT_ADDR: url, HTTP_PROXY: '127.0.0.1:1' };
+  const { code, stderr } = await startScenario(t, url, env).ended;
+  assert.equal(code, 2);
+  assert.match(
+    stderr.replace(/\s+/g, ' '),
+    /^Warning: Requests to http:\/\/vault\.test go through the proxy 127\.0\.0\.1:1 \(HTTP_PROXY\), which sees the token: use https:\/\/\. vault-pki-load: /,
+  );
+});
 
 describe('Ctrl-C during the setup of a scenario', () => {
   for (const held of [`sys/mounts/${NAME}-root`, `${NAME}-int/config/urls`]) {

@@ -22,6 +22,7 @@ const { pem: cert, keyPem: key } = CA.issue('server', { extensions: [altNames({ 
 const TLS = { ca: [CA.ca.pem], rejectUnauthorized: true };
 /** Longer than a response takes on loopback. */
 const PATIENCE_MS = 40;
+const NEVER = new AbortController().signal;
 const pause = (ms = PATIENCE_MS) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** @param {Server} server @param {string} scheme */
@@ -343,14 +344,30 @@ describe('a limit of streams', () => {
     const server = await startHttp2({ maxConcurrentStreams: 3 });
     const load = { timeoutMs: 10_000, concurrency: 10 };
     const check = (/** @type {number} */ streams) =>
-      checkHttp2(server.origin, TLS, { ...load, streamsPerConnection: streams });
+      checkHttp2(server.origin, TLS, { ...load, streamsPerConnection: streams }, NEVER);
     await check(3);
     await assert.rejects(check(4), {
       code: 'too_few_streams',
       message: /allows 3 streams per connection, not 4/,
     });
-    await checkHttp2(server.origin, TLS, { ...load, concurrency: 3, streamsPerConnection: 100 });
+    await checkHttp2(server.origin, TLS, { ...load, concurrency: 3, streamsPerConnection: 100 }, NEVER);
     await server.stop();
+  });
+
+  test('a stop ends the search for it at once, with its connection and its timer', async () => {
+    const silent = createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => void socket.resume());
+    const { origin, sockets, stop } = await listenOn(silent, 'https');
+    const interrupt = new AbortController();
+    const load = { timeoutMs: 5000, concurrency: 10, streamsPerConnection: 10 };
+    const check = checkHttp2(origin, TLS, load, interrupt.signal);
+    const [socket] = await once(silent, 'secureConnection');
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    interrupt.abort();
+    await assert.rejects(check, { code: 'interrupted' });
+    await once(socket, 'close');
+    assert.deepEqual([sockets.size, timers()], [0, before - 1]);
+    await stop();
   });
 
   test('is kept in a run: what is above it is refused, and not sent', async () => {
@@ -385,7 +402,7 @@ describe('no HTTP/2', () => {
       );
       const { origin, stop } = await listenOn(tls, 'https');
       const load = { timeoutMs: 10_000, concurrency: 1, streamsPerConnection: 1 };
-      await assert.rejects(checkHttp2(origin, TLS, load), {
+      await assert.rejects(checkHttp2(origin, TLS, load, NEVER), {
         code: 'http2_not_offered',
         message: `${origin} does not offer HTTP/2.`,
         remedy: /--http 1\.1/,
@@ -400,12 +417,12 @@ describe('no HTTP/2', () => {
 
   test('a target without TLS', async () => {
     const load = { timeoutMs: 10_000, concurrency: 1, streamsPerConnection: 1 };
-    await assert.rejects(checkHttp2('http://127.0.0.1:1', TLS, load), { code: 'http2_needs_tls' });
+    await assert.rejects(checkHttp2('http://127.0.0.1:1', TLS, load, NEVER), { code: 'http2_needs_tls' });
   });
 
   test('a dead target', async () => {
     const load = { timeoutMs: 10_000, concurrency: 1, streamsPerConnection: 1 };
-    await assert.rejects(checkHttp2('https://127.0.0.1:1', TLS, load), { code: 'connection_refused' });
+    await assert.rejects(checkHttp2('https://127.0.0.1:1', TLS, load, NEVER), { code: 'connection_refused' });
     const streams = createStreams({ origin: 'https://127.0.0.1:1', tls: TLS, streams: 3 });
     const all = await Promise.all(streams.map((stream) => exchange(stream).ended));
     for (const { failure, beforeSent } of all)
@@ -725,6 +742,29 @@ describe('on a server that sends any frames', () => {
       await Promise.race([ended, once(deaf.server, 'connection')]);
     }
     assert.ok(sent < 20, 'all over one connection');
+    await stream.close();
+    await deaf.stop();
+  });
+
+  test('a server that sends without reading or responding: requests do not pile up', async () => {
+    const windows = join(frame(4, 0, 0, Buffer.from('00047fffffff', 'hex')), numberFrame(8, 0, 2 ** 30));
+    const deaf = await startFrames(windows);
+    const [stream] = createStreams({ origin: deaf.origin, tls: TLS, streams: 1 });
+    await stream.open(10_000);
+    const [first] = deaf.sockets;
+    first.pause();
+    const body = Buffer.alloc(MAX_BODY_BYTES / 2);
+    const other = once(deaf.server, 'connection').then(() => true);
+    let sent = 0;
+    for (let isOther = false; !isOther && sent < 40; sent++) {
+      exchange(stream, { method: 'POST', body });
+      first.write(frame(TYPE.PING, 0, 0, Buffer.alloc(8)));
+      isOther = await Promise.race([other, pause().then(() => false)]);
+      stream.abort();
+    }
+    assert.ok(sent < 40, 'all over one connection');
+    // Not given up because of the timeouts: the server was there.
+    assert.ok(sent > 2, 'no longer used after one timeout');
     await stream.close();
     await deaf.stop();
   });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,13 +113,13 @@ describe('loadTls', () => {
       'links to one chain of 601 certificates',
       { clientCerts: 'chains' },
       'too_many_certificates',
-      /client certificate .*2\.pem exceeds/,
+      /client certificate \(--client-certs\) .*2\.pem exceeds/,
     ],
     [
       'links to one key file of 3 MB',
       { clientCerts: 'keys' },
       'too_many_certificates',
-      /client key .*2\.key exceeds/,
+      /client key \(--client-certs\) .*2\.key exceeds/,
     ],
     ['a CA directory that is a file', { caPath: 'ca.pem' }, 'cannot_read', /is a file, not a directory/],
     ['a missing CA directory', { caPath: 'absent' }, 'cannot_read', /was not found/],
@@ -144,6 +145,19 @@ describe('loadTls', () => {
     test(`${what}: ${code}`, () => {
       const paths = Object.fromEntries(Object.entries(files).map(([flag, name]) => [flag, at(String(name))]));
       assert.throws(() => loadTls(paths), { code, message, exitCode: 1 });
+    });
+  }
+
+  for (const [type, what] of Object.entries({ pem: 'certificate', key: 'key' })) {
+    const skip = process.platform !== 'linux' && 'mkfifo';
+    test(`a directory of client certificates in which a ${what} is a pipe: not read`, { skip }, () => {
+      const clientCerts = at(`pipe-${type}`);
+      mkdirSync(clientCerts);
+      writeFileSync(join(clientCerts, '1.pem'), leaf.pem);
+      rmSync(join(clientCerts, `1.${type}`), { force: true });
+      execFileSync('mkfifo', [join(clientCerts, `1.${type}`)]);
+      const message = new RegExp(`client ${what} \\(--client-certs\\) .*1\\.${type} is a device, a pipe`);
+      assert.throws(() => loadTls({ clientCerts }), { code: 'cannot_read', message, exitCode: 1 });
     });
   }
 

@@ -10,6 +10,8 @@ import { NO_TLS } from './setup/no-tls.js';
 /** @import { AddressInfo } from 'node:net' */
 /** @import { TestContext } from 'node:test' */
 
+const NO_PROXY = { notice: assert.fail, warn: assert.fail };
+
 /** @type {[string, number | null, ReturnType<typeof limitsOf>][]} */
 const LIMITS = [
   ['without a variable', null, { healthMs: 10_000, timeoutMs: 60_000, removeMs: 600_000 }],
@@ -48,7 +50,7 @@ describe('a target that does not respond', () => {
   for (const [what, ask] of CALLS) {
     test(`to a request ${what}: the remedy is valid for setup`, async (t) => {
       const { url } = await slowServer(t, () => true);
-      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', {
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', NO_PROXY, {
         healthMs: 50,
         timeoutMs: 50,
         removeMs: 50,
@@ -66,7 +68,7 @@ describe('a target that does not respond', () => {
     test(`times out after ${limit}, but not during a removal`, async (t) => {
       const { url, release } = await slowServer(t, () => true);
       const limits = { healthMs: 600_000, timeoutMs: 600_000, removeMs: 600_000, [limit]: 50 };
-      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', limits);
+      const client = connect({ url, namespace: null, tls: NO_TLS }, 't', NO_PROXY, limits);
       t.after(() => client.close());
       const removed = client.remove('sys/mounts/load-int');
       const asked = limit === 'healthMs' ? client.health() : client.read('sys/mounts');

@@ -17,7 +17,8 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /** @typedef {{name: string, plan: Plan, token: string | null, tokenEnv?: string | null}} Step */
 /**
  * A Vault or namespace. `remove`: the command that removes the setup; `report`: its items so far, null: not started, or removed
- * @typedef {{url: string, steps: number[], connect: () => VaultClient, remove: string, report: SetupReport | null}} SetupTarget
+ * @typedef {{url: string, steps: number[], connect: (say: Parameters<typeof connect>[2]) => VaultClient, remove: string,
+ *   report: SetupReport | null}} SetupTarget
  */
 /**
  * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
@@ -27,8 +28,10 @@ import { tearDown } from '../../vault/setup/teardown.js';
 
 const UUID_TIMEOUT_MS = 10_000;
 
-/** @param {Step} step */
-const connectTo = ({ plan, token }) => connect(plan.target, token);
+/** @param {Step} step @param {Parameters<typeof connect>[2]} say */
+const connectTo = ({ plan, token }, say) => connect(plan.target, token, say);
+/** The proxy has been named before the setup. */
+const SILENT = { notice() {}, warn() {} };
 /** Replaced in tests. */
 const REAL = { setUp, tearDown, connect: connectTo };
 
@@ -54,7 +57,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
 
   /** @param {SetupTarget} target @param {AbortSignal} stop */
   async function setUpAt(target, stop) {
-    const client = target.connect();
+    const client = target.connect({ notice: log, warn });
     target.report = { created: [], existing: [] };
     // Another user may depend on existing settings: a different value is refused.
     const plan = planSetup({ ...setup, keepsSettings: true });
@@ -69,7 +72,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
 
   /** @param {SetupTarget} target @param {AbortSignal} tooLate */
   async function tearDownAt({ url, connect: open, remove, report }, tooLate) {
-    const client = interruptible(open(), tooLate);
+    const client = interruptible(open(SILENT), tooLate);
     /** @type {TeardownReport} */
     const found = { removed: [], remaining: [] };
     try {
@@ -147,6 +150,6 @@ function targetsOf(name, steps, open) {
     const step = steps[group[0]];
     const { plan, tokenEnv } = step;
     const remove = teardownCommand(name, targetFlags(plan.target), tokenEnv);
-    return { url: plan.target.url, steps: group, connect: () => open(step), remove, report: null };
+    return { url: plan.target.url, steps: group, connect: (say) => open(step, say), remove, report: null };
   });
 }
