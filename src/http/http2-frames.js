@@ -161,12 +161,27 @@ function integer(value, bits) {
 const STATUSES = [200, 204, 206, 304, 400, 404, 500];
 const [FIRST_STATUS, LAST_STATUS, CONTENT_LENGTH, LAST_STATIC] = [8, 14, 28, 61];
 
+/** `:status` and `content-length` as text, and in the Huffman code of appendix B, which has one encoding of each. */
+const NAMES = [':status', 'content-length'].map((name) => Buffer.from(name));
+const HUFFMAN_NAMES = ['b8848d36a3', '21ea496a4ad416a9933f'].map((hex) => Buffer.from(hex, 'hex'));
+
+/** @param {{text: Buffer, isHuffman: boolean}} name @returns {number} the index that stands for it; of another pseudo-header field, 1; of any other, the last */
+function indexOfName({ text, isHuffman }) {
+  const [status, length] = isHuffman ? HUFFMAN_NAMES : NAMES;
+  if (text.equals(status)) return FIRST_STATUS;
+  if (text.equals(length)) return CONTENT_LENGTH;
+  // A colon, of 7 bits in Huffman code.
+  return (isHuffman ? text[0] >> 1 === 0x5c : text[0] === 0x3a) ? 1 : LAST_STATIC;
+}
+
 /**
- * Only what a response needs: reads past all other fields.
+ * Only what a response needs: reads past all other fields. Malformed, too: other pseudo-header fields, or one after
+ * other fields (RFC 9113, 8.3), and lengths that differ (RFC 9110, 8.6).
  * @param {Buffer} block @returns {{status: number, length: number | null} | null} 0: no status; null: malformed
  */
 export function readHeaderBlock(block) {
   let [status, at] = [0, 0];
+  let isPastStatus = false;
   let length = /** @type {number | null} */ (null);
   /** @param {number} bits @returns {number} NaN: malformed */
   const readInteger = (bits) => {
@@ -193,9 +208,12 @@ export function readHeaderBlock(block) {
     const first = block[at];
     if (first >= 0x80) {
       const index = readInteger(7);
-      if (!(index >= 1 && index <= LAST_STATIC)) return null;
-      if (index < FIRST_STATUS || index > LAST_STATUS) continue;
-      if (status !== 0) return null;
+      if (!(index >= FIRST_STATUS && index <= LAST_STATIC)) return null;
+      if (index > LAST_STATUS) {
+        isPastStatus = true;
+        continue;
+      }
+      if (status !== 0 || isPastStatus) return null;
       status = STATUSES[index - FIRST_STATUS];
       continue;
     }
@@ -204,16 +222,19 @@ export function readHeaderBlock(block) {
       if (readInteger(5) !== 0) return null;
       continue;
     }
-    const index = readInteger(first >= 0x40 ? 6 : 4);
-    const name = index === 0 ? readText() : null;
+    const number = readInteger(first >= 0x40 ? 6 : 4);
+    const name = number === 0 ? readText() : null;
     const value = readText();
-    if (!(index <= LAST_STATIC) || value === null || (index === 0 && name === null)) return null;
-    const isStatus = index >= FIRST_STATUS && index <= LAST_STATUS;
+    if (value === null || (number === 0 && name === null)) return null;
+    const index = name === null ? number : indexOfName(name);
+    if (!(index >= FIRST_STATUS && index <= LAST_STATIC)) return null;
+    const isStatus = index <= LAST_STATUS;
+    isPastStatus ||= !isStatus;
     if (!isStatus && index !== CONTENT_LENGTH) continue;
     const digits = value.isHuffman ? readHuffmanDigits(value.text) : value.text.toString('latin1');
-    if (isStatus && (status !== 0 || !/^[1-9]\d\d$/.test(digits))) return null;
+    if (isStatus && (status !== 0 || isPastStatus || !/^[1-9]\d\d$/.test(digits))) return null;
     if (isStatus) status = Number(digits);
-    else if (length !== null || !/^\d{1,15}$/.test(digits)) return null;
+    else if (!/^\d{1,15}$/.test(digits) || Number(digits) !== (length ?? Number(digits))) return null;
     else length = Number(digits);
   }
   return { status, length };

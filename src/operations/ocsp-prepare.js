@@ -112,7 +112,9 @@ async function findIssuers({ plan, client }, chain) {
 
 /** @param {Issuers} issuers @param {Certificate} leaf @param {string} leafName */
 function chooseIssuer({ certificates, name }, leaf, leafName) {
-  const issuer = certificates.find(({ subjectDer }) => subjectDer.equals(leaf.issuerDer)) ?? certificates[0];
+  // A CA with a new key may keep its name.
+  const named = certificates.filter(({ subjectDer }) => subjectDer.equals(leaf.issuerDer));
+  const issuer = named.find((one) => isSignedBy(leaf, one)) ?? named[0] ?? certificates[0];
   assertIssued(leaf, issuer, { leaf: leafName, issuer: name });
   return issuer;
 }

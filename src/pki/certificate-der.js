@@ -362,6 +362,24 @@ export function subjectNames(name) {
   return found;
 }
 
+/** directoryNames of authorityCertIssuer. @type {WeakMap<Buffer, Buffer[]>} */
+const keyIssuers = new WeakMap();
+
+/** Read once, as a chain compares them with every CA in it. @param {Buffer} names raw, a view into `value` @param {Buffer} value @returns {Buffer[]} the first and, if others differ, one of them */
+function readKeyIssuers(names, value) {
+  const known = keyIssuers.get(value);
+  if (known !== undefined) return known;
+  /** @type {Buffer[]} */
+  const found = [];
+  for (const list = listIn(names); !list.atEnd && found.length < 2; ) {
+    const isDirectoryName = list.tag === 0xa4;
+    const name = list.read();
+    if (isDirectoryName && !found[0]?.equals(name)) found.push(name);
+  }
+  keyIssuers.set(value, found);
+  return found;
+}
+
 /**
  * Whether it names the CA as its issuer and, as OpenSSL checks, its authorityKeyIdentifier (section 4.2.1.1) no other key,
  * issuer or serial number of the CA. @param {Pick<CertificateFields, 'issuer' | 'extensions'>} certificate or CRL
@@ -370,13 +388,12 @@ export function subjectNames(name) {
 export function isNamedIssuer({ issuer, extensions }, ca) {
   if (!issuer.equals(ca.subject)) return false;
   const own = ca.extensions.get(OID.subjectKeyIdentifier);
-  const fields = listIn(extensions.get(OID.authorityKeyIdentifier));
+  const value = extensions.get(OID.authorityKeyIdentifier) ?? EMPTY_SEQUENCE;
+  const fields = listIn(value);
   const keyId = fields.tag === 0x80 ? fields.read() : null;
   if (keyId !== null && own !== undefined && !keyId.equals(new DerReader(own).read())) return false;
-  for (const names = listIn(fields.tag === 0xa1 ? fields.readRaw() : undefined); !names.atEnd; ) {
-    const isDirectoryName = names.tag === 0xa4;
-    if (!names.read().equals(ca.issuer) && isDirectoryName) return false;
-  }
+  const named = fields.tag === 0xa1 ? readKeyIssuers(fields.readRaw(), value) : [];
+  if (!named.every((name) => name.equals(ca.issuer))) return false;
   return fields.atEnd || fields.read().equals(ca.serial);
 }
 

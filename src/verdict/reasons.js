@@ -1,6 +1,7 @@
 /**
  * Every reason against a measurement, and every remark on one, by its code (meanings: docs/verdicts.md). Invalid:
- * the tool did not offer the requested load, or the counts do not add up. Error bars include the effects of remarks.
+ * the tool did not offer the requested load, or the counts do not add up. Error bars include the effects of remarks,
+ * but for the queue at the target after a stop of the tool.
  */
 import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
 import { percentileBar } from './bars.js';
@@ -17,6 +18,8 @@ const NOT_OFFERED = 0.01;
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
 /** A remark is due if the tool may have added both this share and this time to the p99. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
+/** Also if it sent a request this late, and by that share of the p99: the burst that follows makes other requests wait. */
+const STOPPED_MS = 100;
 /** A machine is full if its idle share is below this, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
 /** A backlog grows if each quarter's minimum is this many times the previous one's, and the last is at least this share of the plan and this many requests. */
@@ -126,17 +129,25 @@ function notOffered(observed) {
 
 /** @type {Find} */
 function busyMachine(observed) {
-  const { response, ownResponse, targetIsLocal, machine } = observed;
+  const { response, ownResponse, targetIsLocal, machine, model, lag } = observed;
   if (response.totalCount === 0) return null;
   const { value, tool } = percentileBar({ reported: response, target: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
-  if (!isLate && !isFull) return null;
-  const effect = isLate
-    ? `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`
-    : 'the target, which shares it, had to wait for a core';
+  const latestMs = model === 'open' ? lag.maxValue / 1000 : 0;
+  const isStopped = latestMs >= STOPPED_MS && latestMs > LATE_SHARE * value;
+  if (!isLate && !isFull && !isStopped) return null;
+  const latest = formatLatency(latestMs);
+  const effect = [
+    isLate && `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`,
+    isStopped && `the tool sent requests up to ${latest} late`,
+    'the target, which shares it, had to wait for a core',
+  ].find((text) => text !== false);
+  const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [isFull && isLate ? shared : null, causeOf(observed)].filter(Boolean).join(' ');
+  const detail = [isStopped && burst, isFull && (isLate || isStopped) && shared, causeOf(observed)]
+    .filter(Boolean)
+    .join(' ');
   const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);
   return { text: `This machine was busy: ${effect}.`, ...(detail !== '' && { detail }), remedy };
 }

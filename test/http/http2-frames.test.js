@@ -4,6 +4,9 @@ import { createBlockEncoder, frame, headersFrames, readHeaderBlock } from '../..
 
 const hex = (/** @type {string} */ text) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 
+/** `:status` and `content-length`; their Huffman codes below are those of golang.org/x/net/http2/hpack. */
+const NAME = { status: '3a737461747573', length: '636f6e74656e742d6c656e677468' };
+
 /** @type {[name: string, block: string, expected: ReturnType<typeof readHeaderBlock>][]} */
 const BLOCKS = [
   ['an indexed status', '88', { status: 200, length: null }],
@@ -33,6 +36,21 @@ const BLOCKS = [
   ['a number that does not end', '88 00 7f ff ff ff ff ff ff 01', null],
   ['a number that is not complete', '88 00 7f', null],
   ['two lengths', '88 0f 0d 01 31 0f 0d 01 32', null],
+  ['a length twice', '88 0f 0d 01 31 0f 0d 01 31', { status: 200, length: 1 }],
+  ['a status with its name', `00 07 ${NAME.status} 03 343239`, { status: 429, length: null }],
+  ['the same in Huffman code', '00 85 b8848d36a3 82 6402', { status: 302, length: null }],
+  ['a length with its name', `88 00 0e ${NAME.length} 02 3130`, { status: 200, length: 10 }],
+  ['the same in Huffman code', '88 10 8a 21ea496a4ad416a9933f 82 6402', { status: 200, length: 302 }],
+  ['two lengths, one of them with its name', `88 0f 0d 01 31 00 0e ${NAME.length} 01 32`, null],
+  ['two statuses, one of them with its name', `88 00 07 ${NAME.status} 03 343239`, null],
+  ['a status after a field', '00 01 61 01 62 88', null],
+  ['a status with its name after a field', `00 01 61 01 62 00 07 ${NAME.status} 03 343239`, null],
+  ['a status after an indexed field', '90 88', null],
+  ['a status after a length', '5c 01 31 88', null],
+  [':path of a request', '88 84', null],
+  [':path of a request, with a value', '88 04 01 2f', null],
+  [':path of a request, with its name', '88 00 05 3a70617468 01 2f', null],
+  ['the same in Huffman code', '88 00 84 b958d33f 01 2f', null],
   ['a negative length', '88 0f 0d 02 2d 31', null],
 ];
 for (const [name, block, expected] of BLOCKS)

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
+import { DerReader } from '../../src/pki/der.js';
 import { encodePem } from '../../src/pki/text.js';
-import { bytesOf, extension } from '../pki/ocsp-builder.js';
+import { bytesOf, der, extension } from '../pki/ocsp-builder.js';
 import { EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
 const { createClassifier, outcomes } = await loadOperation('ca-chain');
@@ -108,6 +109,16 @@ for (const [what, issuerPem, body, outcome] of ROWS) {
 test('ca-chain: each declared outcome can occur', () => {
   const seen = new Set([...ROWS.map(([, , , outcome]) => outcome), ...Object.keys(REFUSAL_OUTCOMES)]);
   assert.deepEqual([...seen].sort(), Object.keys(outcomes).sort());
+});
+
+test('ca-chain: reads the issuers that a certificate names once, not for each certificate in the chain', (t) => {
+  const names = der(0xa1, Buffer.alloc(2000, bytesOf('8200')));
+  const keyId = extension('2.5.29.35', false, der(0x30, names, bytesOf('820101')));
+  const { pem } = new TestCa({ ca: twin }).issue('Low', { extensions: [EXTENSIONS.ca, keyId] });
+  const classify = createClassifier(/** @type {any} */ ({}), { issuerPem: pem });
+  const read = t.mock.method(DerReader.prototype, 'read');
+  assert.equal(classify(200, Buffer.from(pem + twin.pem.repeat(50)), 0).outcome, 'broken_chain');
+  assert.ok(read.mock.callCount() < 4000, `${read.mock.callCount()}`);
 });
 
 test('ca-chain: a verdict does not depend on the previous chain, and expires with its certificates', (t) => {

@@ -19,7 +19,7 @@ import { assertUsage } from './calls-support.js';
 /** An OCSP response without a status of a certificate. */
 const TRY_LATER = Buffer.from('30030a0103', 'hex');
 
-const [ca, stranger] = [new TestCa(), new TestCa({ name: 'Stranger' })];
+const [ca, stranger, namesake] = [new TestCa(), new TestCa({ name: 'Stranger' }), new TestCa()];
 after(() => {
   ca.close();
   stranger.close();
@@ -51,6 +51,14 @@ const GOOD = [
   ['both as DER', { cert: file(leaf.der), issuer: file(ca.ca.der) }],
   ['a chain file that includes its issuer', { cert: file(leaf.pem + ca.ca.pem) }],
   ['an issuer anywhere in its file', { cert, issuer: file(stranger.ca.pem + ca.ca.pem) }],
+  [
+    'an issuer after one of the same name with another key',
+    { cert, issuer: file(namesake.ca.pem + ca.ca.pem) },
+  ],
+  [
+    'the same, with lines of issue --keep',
+    { serials: file(kept(leaf)), issuer: file(namesake.ca.pem + ca.ca.pem) },
+  ],
   [
     'serials, one per line, in any common notation, as INTEGER contents',
     listed('1a:2b\n\n0x1A2C\r\n  ff-01 \n7\n00ab'),

@@ -282,6 +282,11 @@ const ROWS = [
     'wrong_issuer',
     extended(AKI, der(0x30, der(0xa1, uri, der(0xa4, nameOf('Other')))).toString('hex')),
   ],
+  [
+    "another CA as a second name of the CA's issuer",
+    'wrong_issuer',
+    extended(AKI, der(0x30, der(0xa1, directoryName, der(0xa4, nameOf('Other')))).toString('hex')),
+  ],
   ...Object.entries(PROPER).map(([oid, value]) =>
     row(`a well-formed ${oid}`, null, extended(oid, value.toString('hex'))),
   ),

@@ -347,5 +347,14 @@ describe('several groups', () => {
 
 test('errors in half of the runs are higher, though the median is equal', () => {
   const other = [...Array(11).fill(0), ...Array(9).fill(0.5)];
-  assert.equal(compareSamples(ERRORS, Array(20).fill(0), other, { seed: 1 }).verdict, 'higher');
+  const found = compareSamples(ERRORS, Array(20).fill(0), other, { seed: 1 });
+  assert.equal(found.verdict, 'higher');
+  assert.match(
+    found.text,
+    /^Errors are 22\.5 points higher: 22\.5 % instead of 0 % on average \(95 % interval /,
+  );
+  assert.equal(found.differencePercent, 22.5);
+  const [from, to] = found.interval ?? [];
+  assert.ok(Number(from) > 5 && Number(from) < 22.5 && Number(to) > 22.5 && Number(to) < 40, `${from} ${to}`);
+  assert.equal(found.doubt, null);
 });

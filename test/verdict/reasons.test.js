@@ -151,6 +151,10 @@ const TABLE = [
   ['late sending of more than a tenth', { lagMs: 12 }, 'valid', ['busy_machine']],
   ['any lateness is only a remark', { lagMs: 5000 }, 'valid', ['busy_machine']],
   ['less than 1 ms causes no remark', { ownMs: 1, lagMs: 0.9 }, 'valid', []],
+  ['one request sent 100 ms late', { lag: mixed([999, 0], [1, 101]) }, 'valid', ['busy_machine']],
+  ['one sent less late', { lag: mixed([999, 0], [1, 99]) }, 'valid', []],
+  ['one sent late by a tenth of the p99', { lag: mixed([999, 0], [1, 101]), ownMs: 1020 }, 'valid', []],
+  ['the same in a closed loop', { lag: mixed([999, 0], [1, 101]), model: 'closed' }, 'valid', []],
   ['late reading of more than a tenth', { readMs: 12 }, 'valid', ['busy_machine']],
   ['late reading of less than a tenth', { readMs: 9 }, 'valid', []],
   [
@@ -246,6 +250,18 @@ for (const [what, changes, detail] of CAUSES) {
     assert.match(String(reason.detail), detail);
   });
 }
+
+test('the explanation of a tool that stood still', () => {
+  const [reason] = judge({ lag: mixed([998, 0], [2, 980]) }).reasons;
+  assert.match(reason.text, /^This machine was busy: the tool sent requests up to 98\d ms late\.$/);
+  assert.match(
+    String(reason.detail),
+    /^After up to 98\d ms it sent .* at once: .* counts as the target's\.$/,
+  );
+  const [late] = judge({ lagMs: 980 }).reasons;
+  assert.match(late.text, /up to 98\d ms of the p99 may be/);
+  assert.match(String(late.detail), /^After up to 98\d ms it sent/);
+});
 
 test('addresses of this machine', () => {
   const own = [

@@ -1,5 +1,6 @@
 /** Queries one node about one certificate, once or until revoked, --give-up or a stop. */
 import { uniform } from '../../common/random.js';
+import { minOf } from '../../common/sums.js';
 
 /** @import { Propagation } from '../../result/propagation/propagation-schema.js' */
 /** @import { PropagationPlan } from './propagation-plan.js' */
@@ -87,22 +88,27 @@ export function watchNode({ plan, clock, onLag, stop, nodes }, number, { certifi
     async until(respondedMs) {
       const giveUpMs = respondedMs + plan.giveUpMs;
       let isGivenUp = false;
-      await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
-        const onTime = () => {
-          isGivenUp = true;
+      const isOver = () => bounds.isRevoked() || stop.aborted || isGivenUp;
+      do {
+        // Stopped at a first revoked response, which a good one has refuted since.
+        if (!isOver()) poller.resume();
+        await new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
+          const onTime = () => {
+            isGivenUp = true;
+            onChange();
+          };
+          const timer = clock.setTimer(onTime, Math.max(0, giveUpMs - clock.now()));
+          onChange = () => {
+            if (!isOver()) return;
+            clock.clearTimer(timer);
+            stop.removeEventListener('abort', onChange);
+            resolve();
+          };
+          stop.addEventListener('abort', onChange);
           onChange();
-        };
-        const timer = clock.setTimer(onTime, Math.max(0, giveUpMs - clock.now()));
-        onChange = () => {
-          if (!bounds.isRevoked() && !stop.aborted && !isGivenUp) return;
-          clock.clearTimer(timer);
-          stop.removeEventListener('abort', onChange);
-          resolve();
-        };
-        stop.addEventListener('abort', onChange);
-        onChange();
-      });
-      await end();
+        });
+        await end();
+      } while (!isOver());
       const interval = bounds.interval(sentMs);
       if (interval !== null) return { outcome: 'revoked', interval };
       if (!isGivenUp) return { outcome: 'undecided', interval };
@@ -147,25 +153,38 @@ export function startPoller({ firstMs, everyMs, clock, poll, counts, onLag }) {
       isStopped = true;
       clock.clearTimer(timer);
     },
+    /** With the next poll that is due after a stop. */
+    resume() {
+      if (!isStopped) return;
+      isStopped = false;
+      next = Math.max(next, Math.ceil((clock.now() - firstMs) / everyMs));
+      arm();
+    },
   };
 }
 
 /** @typedef {{lowerMs: number, upperMs: number}} Interval */
 
-/** The revocation took effect after the last `good` query was sent, before the first reply `revoked`. */
+/**
+ * The revocation took effect after the last `good` query was sent, before the first reply `revoked` from then on. An
+ * earlier `revoked` is from another of several nodes behind the URL: the revocation was not yet seen at all of them.
+ */
 export function createBounds() {
-  let [goodMs, revokedMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const isRevoked = () => Number.isFinite(revokedMs);
+  let goodMs = Number.NEGATIVE_INFINITY;
+  /** @type {number[]} */
+  const arrivals = [];
+  const revokedMs = () => minOf(arrivals.filter((ms) => ms >= goodMs));
+  const isRevoked = () => Number.isFinite(revokedMs());
   return {
     isRevoked,
     good(/** @type {number} */ sentMs) {
       goodMs = Math.max(goodMs, sentMs);
     },
     revoked(/** @type {number} */ arrivedMs) {
-      revokedMs = Math.min(revokedMs, arrivedMs);
+      arrivals.push(arrivedMs);
     },
-    /** @param {number} fromMs of the revocation @returns {Interval | null} null: no `revoked` reply */
+    /** @param {number} fromMs of the revocation @returns {Interval | null} null: no `revoked` reply that holds */
     interval: (fromMs) =>
-      isRevoked() ? { lowerMs: Math.max(0, goodMs - fromMs), upperMs: revokedMs - fromMs } : null,
+      isRevoked() ? { lowerMs: Math.max(0, goodMs - fromMs), upperMs: revokedMs() - fromMs } : null,
   };
 }

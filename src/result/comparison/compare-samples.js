@@ -22,7 +22,7 @@ export function compareSamples(metric, base, other, options) {
   const found = find(metric, [base, other], options);
   const doubt = found.isTools
     ? 'The tool may have caused the difference: its lateness was greater in one group than in the other.'
-    : disagreement(found);
+    : disagreement(found, centerOf([base, other]) === meanOf ? 'means' : 'medians');
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
 }
@@ -56,11 +56,16 @@ function find({ unit }, pair, { tool, ...options }) {
   const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
   const pairs = withEqualLateness(unit, pair, tool);
-  const differences = pairs.map(([base, other]) => differenceOf(unit, median(base), median(other)));
+  const differences = pairs.map((one) => {
+    const [base, other] = one.map(centerOf(one));
+    return differenceOf(unit, base, other);
+  });
   const [differencePercent] = differences;
   if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
   const ends = pairs.flatMap(
-    (one) => bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), options) ?? [],
+    (one) =>
+      bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), { center: centerOf(one), ...options }) ??
+      [],
   );
   const isTools = direction !== 0 && pairs.some((one) => test(one).direction !== direction);
   const surePercent = nearestToZero(differences);
@@ -115,12 +120,16 @@ function test([base, other]) {
   return { pValue, isPossible, direction: isShown ? (byCenter > 0 ? 1 : -1) : 0 };
 }
 
-/** Of the medians or, if both are 0, of the means. @param {Pair} pair @returns {number} */
-function centerChange([base, other]) {
-  if (base.length === 0 || other.length === 0) return 0;
-  const meanOf = (/** @type {Values} */ values) => meanAndVariance(values).mean;
-  const of = median(base) === 0 && median(other) === 0 ? meanOf : median;
-  return of(other) - of(base);
+const meanOf = (/** @type {Values} */ values) => meanAndVariance(values).mean;
+
+/** What a difference is about: the medians or, if both are 0, the means. @param {Pair} pair each at least one value */
+const centerOf = (pair) => (pair.every((values) => median(values) === 0) ? meanOf : median);
+
+/** @param {Pair} pair @returns {number} */
+function centerChange(pair) {
+  if (pair.some(({ length }) => length === 0)) return 0;
+  const [base, other] = pair.map(centerOf(pair));
+  return other - base;
 }
 
 /** @param {Unit} unit @param {-1 | 0 | 1} direction @returns {DifferenceVerdict} */
@@ -136,27 +145,31 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
     const counts = `${label}: not enough runs, ${base.length} and ${other.length}`;
     return sentence(counts, `${runsNeeded()} of each are enough to show a difference`);
   }
-  const [from, to] = [base, other].map((values) => formatFigure(unit, median(values)));
+  const center = centerOf([base, other]);
+  const [from, to] = [base, other].map((values) => formatFigure(unit, center(values)));
+  const onAverage = center === meanOf && from !== to ? ' on average' : '';
   const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
   const p = pText(pValue);
   const evidence = `${range}p ${p.startsWith('<') ? p.replace('<', '< ') : `= ${p}`}`;
   if (verdict === 'no difference shown') {
     const by = differencePercent === null ? '' : `${differenceText(unit, differencePercent)}, `;
-    return sentence(`${label}: no difference shown, ${to} and ${from} (${by}${evidence})`);
+    return sentence(`${label}: no difference shown, ${to} and ${from}${onAverage} (${by}${evidence})`);
   }
   const size = differencePercent === null ? '' : `${sizeText(unit, differencePercent)} `;
   const is = key === 'errors' ? 'are' : 'is';
-  const values = from === to ? `both round to ${to}` : `${to} instead of ${from}`;
+  const values = from === to ? `both round to ${to}` : `${to} instead of ${from}${onAverage}`;
   return sentence(`${label} ${is} ${size}${verdict}: ${values} (${evidence})`);
 }
 
-/** The test uses ranks, the interval medians: a sentence if only one shows a difference. @param {Found} found */
-function disagreement({ verdict, interval, pValue }) {
+/** The test uses ranks, the interval medians or means: a sentence if only one shows a difference. @param {Found} found @param {string} centers */
+function disagreement({ verdict, interval, pValue }, centers) {
   if (verdict === 'not enough runs') return null;
-  const byMedians = interval !== null && (interval[0] > 0 || interval[1] < 0);
+  const byCenters = interval !== null && (interval[0] > 0 || interval[1] < 0);
   const byRanks = pValue !== null && pValue < ALPHA;
   const isShown = verdict !== 'no difference shown';
-  if (isShown ? interval !== null && !byMedians : byRanks)
-    return 'The ranks of the runs show a difference, but their medians do not.';
-  return byMedians && !isShown ? 'The medians of the runs show a difference, but their ranks do not.' : null;
+  if (isShown ? interval !== null && !byCenters : byRanks)
+    return `The ranks of the runs show a difference, but their ${centers} do not.`;
+  return byCenters && !isShown
+    ? `The ${centers} of the runs show a difference, but their ranks do not.`
+    : null;
 }

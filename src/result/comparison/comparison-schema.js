@@ -47,7 +47,7 @@ const VERDICTS = /** @type {const} */ ([
   ...['no difference shown', 'not enough runs', 'not comparable'],
 ]);
 
-/** Of the medians of `other` and `base`, both indices of `groups`. */
+/** Of the medians (if both are 0: the means) of `other` and `base`, both indices of `groups`. */
 const Difference = z.object({
   ...each(['base', 'other'], count),
   /** In `differenceIn` of the metric; null if the base is 0. */

@@ -4,8 +4,8 @@
  * Mann-Whitney U test, two-sided, exact with ties; for very many runs the normal approximation with correction
  * for ties and continuity (like scipy.stats.mannwhitneyu, method='asymptotic').
  *
- * The interval is the middle 95 % of the differences of the medians of resampled runs (percentile bootstrap; not
- * BCa, whose acceleration cannot be estimated for a median).
+ * The interval is the middle 95 % of the differences of the medians (if both are 0: the means) of resampled runs (percentile
+ * bootstrap; not BCa, whose acceleration cannot be estimated for a median).
  */
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
@@ -124,15 +124,15 @@ function asymptoticPValue(u, n, m, ties) {
 /**
  * The same values and the same seed give the same interval.
  * @param {readonly number[]} base at least one value @param {readonly number[]} other at least one value
- * @param {(base: number, other: number) => number | null} difference of the medians; null: undefined
- * @param {{seed: number, resamples?: number}} options
+ * @param {(base: number, other: number) => number | null} difference of the centers; null: undefined
+ * @param {{seed: number, resamples?: number, center?: (values: readonly number[]) => number}} options
  * @returns {[number, number] | null} null if the difference of any resample is undefined
  */
-export function bootstrapInterval(base, other, difference, { seed, resamples = RESAMPLES }) {
+export function bootstrapInterval(base, other, difference, { seed, resamples = RESAMPLES, center = median }) {
   const differences = new Float64Array(resamples);
   for (let i = 0; i < resamples; i += 1) {
     const [from, to] = [resample(base, i, seed, BASE_STREAM), resample(other, i, seed, OTHER_STREAM)];
-    const found = difference(from, to);
+    const found = difference(center(from), center(to));
     if (found === null) return null;
     differences[i] = found;
   }
@@ -141,8 +141,8 @@ export function bootstrapInterval(base, other, difference, { seed, resamples = R
   return [differences[outside], differences[resamples - 1 - outside]];
 }
 
-/** Median of a resample. @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
+/** @param {readonly number[]} values @param {number} number @param {number} seed @param {number} stream */
 function resample(values, number, seed, stream) {
   const n = values.length;
-  return median(values.map((_, i) => values[Math.floor(uniform(seed, number * n + i, stream) * n)]));
+  return values.map((_, i) => values[Math.floor(uniform(seed, number * n + i, stream) * n)]);
 }

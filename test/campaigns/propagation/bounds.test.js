@@ -28,6 +28,12 @@ const CASES = [
     { revoked: [130], good: [121] },
     { lowerMs: 21, upperMs: 30 },
   ],
+  ['good, sent after a revoked response: not revoked everywhere', { revoked: [130], good: [140] }, null],
+  [
+    'revoked, good, revoked: the later one',
+    { revoked: [130, 165], good: [140] },
+    { lowerMs: 40, upperMs: 65 },
+  ],
 ];
 
 for (const [sentence, { good = [], revoked = [] }, expected] of CASES) {

@@ -24,6 +24,7 @@ before(async () => {
 /**
  * @typedef {object} NodeScript a scripted node
  * @property {number} [effect] when the revocation is in effect there, from its sending; none: never
+ * @property {() => number} [wait] ms before a request is on the wire
  * @property {number | (() => number)} [there] ms that a request takes to be judged
  * @property {number | (() => number)} [back] ms that its answer takes
  * @property {string} [look] what it says beforehand
@@ -89,7 +90,7 @@ async function follow(
       query(/** @type {any} */ _query, /** @type {(reply: any) => void} */ onReply) {
         underWay[i]++;
         mostUnderWay[i] = Math.max(mostUnderWay[i], underWay[i]);
-        const askedMs = time.now();
+        const askedMs = time.now() + (sentMs === null ? 0 : (node.wait?.() ?? 0));
         const [there, back] = [timeOf(node.there ?? 2), timeOf(node.back ?? 3)];
         const isLook = sentMs === null;
         const judged = askedMs + there - Number(sentMs);
@@ -97,10 +98,13 @@ async function follow(
           ? (node.look ?? 'good')
           : (node.says?.(judged) ??
             (judged >= (node.effect ?? Number.POSITIVE_INFINITY) ? 'revoked' : 'good'));
-        time.setTimer(() => {
-          underWay[i]--;
-          onReply({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
-        }, there + back);
+        time.setTimer(
+          () => {
+            underWay[i]--;
+            onReply({ outcome: said, sentMs: askedMs, arrivedMs: time.now() });
+          },
+          askedMs - time.now() + there + back,
+        );
       },
       close: async () => {},
     },
@@ -331,6 +335,41 @@ test('waits for a good response overtaken by revoked, which raises the lower bou
   const { row } = await follow([{ effect: 45, there: 2, back: () => (asked++ === 2 ? 200 : 3) }]);
   const [{ interval }] = row.nodes;
   assert.ok(interval !== null && interval.lowerMs > 20 && interval.upperMs < 70, JSON.stringify(interval));
+});
+
+for (const revokeMs of [30, 300]) {
+  test(`good, sent after a revoked response: polls on, until revoked again; call of ${revokeMs} ms`, async () => {
+    // Two nodes behind one URL. The look, and three polls 20 ms apart, of which the second waits for a connection.
+    const [said, waits, backs] = [
+      ['revoked', 'good', 'unknown'],
+      [0, 40],
+      [3, 50],
+    ];
+    const { row, nodes } = await follow(
+      [
+        {
+          says: () => said.shift() ?? 'revoked',
+          wait: () => waits.shift() ?? 0,
+          back: () => backs.shift() ?? 3,
+        },
+      ],
+      { revokeMs },
+    );
+    const [{ outcome, interval }] = row.nodes;
+    assert.equal(outcome, 'revoked');
+    assert.ok(interval !== null && interval.lowerMs >= 60 && interval.lowerMs < 80, JSON.stringify(interval));
+    const after = interval.upperMs - interval.lowerMs;
+    assert.ok(after > 5 && after < (revokeMs === 30 ? 50 : 300), `${after}`);
+    assert.deepEqual(nodes[0].answers, { good: 2, revoked: 2, unknown: 1 });
+  });
+}
+
+test('good after revoked until --give-up: never revoked', async () => {
+  const said = ['revoked'];
+  const { row } = await follow([
+    { says: () => said.shift() ?? 'good', wait: () => (said.length === 0 ? 60 : 0), back: 40 },
+  ]);
+  assert.deepEqual(row.nodes, [{ outcome: 'never_revoked', interval: null }]);
 });
 
 test('a slow node: limits the polls in flight per certificate, and skips the rest', async () => {
