@@ -3,6 +3,7 @@
  * the requirements' judges, the watch on the backlog and the verdict on the measurement are the tool's own. No time passes.
  */
 
+import { createHistogram } from '../../../src/common/histogram.js';
 import { watchBacklog } from '../../../src/engine/watch/sender.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 import { createSchedule } from '../../../src/plan/schedule.js';
@@ -125,6 +126,7 @@ function judgeRun(seen) {
     succeeded: seen.sent,
     response: whole,
     ownResponse: whole,
+    lag: createHistogram(),
     interrupted: false,
     model: 'open',
     displaced: { second: 0, tenth: 0 },
