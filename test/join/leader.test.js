@@ -40,7 +40,7 @@ test('after the second Ctrl-C, it reports without a part that hands in nothing',
   const { leader, where } = await startLeader(plan, 2);
   const [stop, cutOff] = [new AbortController(), new AbortController()];
   startIdle(plan, where, ({ type }) => {
-    if (type === 'start') setTimeout(() => [stop, cutOff].forEach((one) => one.abort()), 600);
+    if (type === 'start') setTimeout(() => void [stop.abort(), cutOff.abort()], 600);
   });
   await leader.complete(never);
   const { totals, measurement, interrupted } = await leader.run(plan, {
@@ -62,7 +62,7 @@ test('a result is bounded as a file is: a short one with millions of buckets los
     sumHistograms([Uint32Array.from({ length: 57_344 }, (_, i) => (i % 2 ? 1 : i / 2))]),
   );
   const bomb = { schema: 'vault-pki-load/result/1', rows: Array(5000).fill({ histogram: full }) };
-  startIdle(plan, where, ({ type, task }, send) => {
+  startIdle(plan, where, ({ type }, send) => {
     if (type === 'start') send({ type: 'result', task: 2, result: bomb });
   });
   await leader.complete(never);
