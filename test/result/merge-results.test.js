@@ -191,6 +191,23 @@ describe('the measurement of the merged result', () => {
     assert.match(measurement.reasons[0].text, /part 3 of 10: The tool was late and dropped/);
   });
 
+  test('is not invalid because of a part without a connection or a request of its own', () => {
+    const nothing = {
+      verdict: 'invalid',
+      reasons: [{ code: 'nothing_measured', grade: 'invalid', text: 'x' }],
+    };
+    for (const load of [
+      { model: 'closed', ratePerSecond: null, concurrency: 2 },
+      { model: 'closed', ratePerSecond: null, concurrency: 3, requests: 2 },
+    ]) {
+      const parts = syntheticParts({ load: /** @type {any} */ (load) }, [1, 1, 1]).map(read);
+      const { measurement } = mergeResults(
+        parts.map((part, i) => (i < 2 ? part : { ...part, measurement: /** @type {any} */ (nothing) })),
+      );
+      assert.ok(!codes(measurement).includes('parts_invalid'), JSON.stringify(load));
+    }
+  });
+
   /** @type {[string, string, 'valid' | 'invalid', RegExp | null][]} */
   const STARTS = [
     ['within a twentieth of the plan', '2026-01-02T03:04:05.150Z', 'valid', null],

@@ -104,10 +104,10 @@ function duePerSecond(parts, missing, schedule, warmupMs) {
   return (/** @type {number} */ seconds) => sumArrays(each.map((dueIn) => dueIn(seconds)));
 }
 
-/** Whether the part has anything to send: with few requests, some have not. @param {Part} part */
+/** Whether the part has anything to send: with few requests or connections, some have not. @param {Part} part */
 function hasShare({ shard, result: { totals, load } }) {
   if (load.model === 'open') return totals.planned > 0;
-  return shareOf(load.requests ?? shard.of, shard) > 0;
+  return [load.concurrency, load.requests ?? shard.of].every((all) => shareOf(all, shard) > 0);
 }
 
 /** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @param {boolean} haveOneClock @returns {Observed['apart']} */
