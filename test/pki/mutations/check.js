@@ -44,6 +44,10 @@ export function checkMutants(mutants) {
   });
 }
 
+/** @param {Buffer} der @returns {Set<string>} last arcs of the identifiers 2.5.29.*, in hex */
+const extensionsIn = (der) =>
+  new Set([...der.toString('hex').matchAll(/0603551d(..)/g)].map(([, arc]) => arc));
+
 /** The same for certificates and CRLs: the grammar decides what may be read, pkijs how, and no signature survives. @param {number} mutants */
 export function checkCertificateMutants(mutants) {
   const ca = new TestCa();
@@ -61,7 +65,10 @@ export function checkCertificateMutants(mutants) {
         const { bytes, ways } = mutate({ bytes: original, root }, createDraw(SEED, index));
         const label = `${kind} ${index} (${ways.join(', ')})`;
         const { ours, theirs } = readBoth(bytes, kind);
-        assert.equal(ours !== null, breachOf(bytes, kind) === null, `${label}: ${breachOf(bytes, kind)}`);
+        const breach = breachOf(bytes, kind);
+        // The reader knows the content of more extensions than the grammar, and a mutant may turn one into another.
+        const isOther = [...extensionsIn(bytes)].some((id) => !extensionsIn(original).has(id));
+        if (ours !== null || !isOther) assert.equal(ours !== null, breach === null, `${label}: ${breach}`);
         if (ours === null) continue;
         read += 1;
         const [our, their] = [ours, theirs].map((one) => JSON.stringify(one));
