@@ -229,7 +229,7 @@ const TimelineRow = z.object({
   ...each(['p99', 'max'], ms),
   /** p99 of the send lag. */
   lag99: ms.optional(),
-  /** Response times. After the first hour several seconds share one. */
+  /** Response times. After the first ten minutes several seconds share one. */
   histogram: histogram.nullable().optional(),
   /** How many seconds up to this one the histogram covers; left out for 1. */
   histogramSeconds: count.optional(),

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import fc from 'fast-check';
 import { decodeHistogram } from '../../src/common/histogram.js';
 import { sumRecords } from '../../src/common/sums.js';
 import { createSeconds } from '../../src/engine/recording/seconds.js';
+import { checkSeconds } from '../../src/result/check/check.js';
 import { sample, setUp } from './recording.js';
 
 /** @import { Second } from '../../src/engine/recording/seconds.js' */
@@ -54,6 +56,30 @@ describe('seconds', () => {
     assert.deepEqual(brief(seconds.soFar()), ['0,2,0', '1,0,1']);
   });
 
+  test('so far have each response in a histogram, also within a span', () => {
+    const times = fc.uniqueArray(fc.integer({ min: 590_000, max: 640_000 }), { minLength: 1, maxLength: 30 });
+    const threadCounts = fc.constantFrom(1, 2);
+    fc.assert(
+      fc.property(threadCounts, times, fc.nat(45_000), (threads, doneMs, afterMs) => {
+        const seconds = createSeconds({ threads, shard: null });
+        const open = Array.from({ length: threads }, (_, thread) => {
+          const { recorder, rows } = setUp({ shards: threads });
+          const untilMs = 590_000 + afterMs + thread * 700;
+          for (const ms of doneMs.toSorted((a, b) => a - b)) {
+            if (ms < untilMs) recorder.record(sample(ms - 5, ms, 'good'));
+          }
+          recorder.advance(untilMs);
+          for (const row of rows) seconds.add(row);
+          return recorder.soFar().open ?? [];
+        });
+        const rows = seconds.soFar(open.flat()).map((row) => ({ ...row, sent: row.succeeded }));
+        assert.deepEqual([...checkSeconds({ timeline: rows })], []);
+        seconds.closeAll();
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   test('without a row are empty, and a single row stays unchanged', () => {
     assert.deepEqual(createSeconds({ threads: 3, shard: PART }).soFar(), []);
     const { rows } = rowsOf([100], 1000);
@@ -82,11 +108,11 @@ describe('seconds', () => {
     assert.equal(decodeHistogram(String(lag)).totalCount, 100);
   });
 
-  test('of several threads share histograms after the first hour; those of a part of a plan do not', () => {
-    const doneMs = [3_600_100, 3_601_100, 3_612_100];
+  test('of several threads share histograms after ten minutes; those of a part of a plan do not', () => {
+    const doneMs = [600_100, 601_100, 612_100];
     const told = [null, { index: 0, of: 2 }].map((shard) => {
       const seconds = createSeconds({ threads: 2, shard });
-      for (const { rows } of [rowsOf(doneMs, 3_613_000), rowsOf(doneMs, 3_613_000)]) {
+      for (const { rows } of [rowsOf(doneMs, 613_000), rowsOf(doneMs, 613_000)]) {
         for (const row of rows) seconds.add(row);
       }
       seconds.closeAll();
@@ -96,8 +122,8 @@ describe('seconds', () => {
         histogram === null ? [] : [`${second},${histogramSeconds},${decodeHistogram(histogram).totalCount}`],
       );
     });
-    assert.deepEqual(told[0], ['3609,10,4', '3612,3,2']);
-    assert.deepEqual(told[1], ['3600,1,2', '3601,1,2', '3612,1,2']);
+    assert.deepEqual(told[0], ['609,10,4', '612,3,2']);
+    assert.deepEqual(told[1], ['600,1,2', '601,1,2', '612,1,2']);
   });
 });
 

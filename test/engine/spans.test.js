@@ -19,15 +19,15 @@ function histogramOf(ms) {
 }
 
 describe('histogram spans', () => {
-  test('last a second, ten seconds or a minute, and a day has 7,680', () => {
+  test('last a second, ten seconds or a minute, and a day has 4,980', () => {
     const ends = Array.from({ length: 86_400 }, (_, second) => second).filter(
       (second) => (second + 1) % spanLength(second) === 0,
     );
-    assert.equal(ends.length, 3600 + 3240 + 840);
-    assert.deepEqual([0, 3599, 3600, 35_999, 36_000, 86_399].map(spanLength), [1, 1, 10, 10, 60, 60]);
+    assert.equal(ends.length, 600 + 3540 + 840);
+    assert.deepEqual([0, 599, 600, 35_999, 36_000, 86_399].map(spanLength), [1, 1, 10, 10, 60, 60]);
   });
 
-  test('in the first hour each second has its own histogram, or none if empty', () => {
+  test('in the first ten minutes each second has its own histogram, or none if empty', () => {
     const spans = createSpans();
     const own = histogramOf([1, 2]);
     assert.deepEqual(spans.add(0, own), { histogram: encodeHistogram(own), histogramSeconds: 1 });
@@ -74,8 +74,8 @@ describe('histogram spans', () => {
   });
 });
 
-test('a single recorder joins seconds after the first hour; one of several does not', () => {
-  const doneMs = [500, 3_599_500, 3_600_500, 3_605_500, 3_611_500];
+test('a single recorder joins seconds after ten minutes; one of several does not', () => {
+  const doneMs = [500, 599_500, 600_500, 605_500, 611_500];
   const [alone, part] = [setUp(), setUp({ shards: 2 })];
   for (const { recorder } of [alone, part]) {
     for (const ms of doneMs) recorder.record(sample(ms - 5, ms, 'good'));
@@ -85,17 +85,17 @@ test('a single recorder joins seconds after the first hour; one of several does 
     rows.flatMap(({ second, histogram, histogramSeconds }) =>
       histogram === null ? [] : [`${second},${histogramSeconds},${decodeHistogram(histogram).totalCount}`],
     );
-  assert.deepEqual(told(alone.rows), ['0,1,1', '3599,1,1', '3609,10,2', '3611,2,1']);
+  assert.deepEqual(told(alone.rows), ['0,1,1', '599,1,1', '609,10,2', '611,2,1']);
   const each = doneMs.map((ms) => `${Math.floor(ms / 1000)},1,1`);
   assert.deepEqual(told(part.rows), each);
 });
 
 test('a run that ends after a pause still emits the open span', () => {
   const { recorder, rows } = setUp();
-  recorder.record(sample(3_600_495, 3_600_500, 'good'));
-  recorder.advance(3_603_000);
+  recorder.record(sample(600_495, 600_500, 'good'));
+  recorder.advance(603_000);
   recorder.finish();
   const last = rows[rows.length - 1];
-  assert.deepEqual([last.second, last.succeeded, last.histogramSeconds], [3603, 0, 4]);
+  assert.deepEqual([last.second, last.succeeded, last.histogramSeconds], [603, 0, 4]);
   assert.equal(decodeHistogram(String(last.histogram)).totalCount, 1);
 });

@@ -313,10 +313,9 @@ describe('histograms per second', () => {
     assert.deepEqual(checkSeconds({ timeline: [] }), []);
     const older = timeline([1, 1]).map(({ histogram, ...row }) => row);
     assert.deepEqual(checkSeconds({ timeline: older }), []);
-    assert.deepEqual(checkSeconds({ timeline: timeline([1, 1, 1, 4]).slice(0, 5), unfinished: true }), []);
   });
 
-  test('are accepted as runs write them: whole runs, parts, after the first hour', () => {
+  test('are accepted as runs write them: whole runs, parts, after ten minutes', () => {
     const load = { ratePerSecond: 50, durationMs: 3000, seed: 3 };
     const results = [
       syntheticRun({ load: { ...load, threads: 3 }, unsent: 3 }),
@@ -328,7 +327,7 @@ describe('histograms per second', () => {
       const seconds = createSeconds(/** @type {any} */ ({ threads, shard: null }));
       for (let thread = 0; thread < threads; thread++) {
         const { recorder, rows } = setUp({ shards: threads });
-        for (const ms of [3_599_500, 3_600_500, 3_605_500, 3_611_500, 3_620_100])
+        for (const ms of [599_500, 600_500, 605_500, 611_500, 620_100])
           recorder.record(recorded(ms - 5 - thread, ms + thread, 'good'));
         recorder.finish();
         for (const row of rows) seconds.add(row);

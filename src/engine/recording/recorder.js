@@ -2,7 +2,7 @@
 import { recordMs } from '../../common/histogram.js';
 import { createStageFinder, stageTimesOf } from '../../plan/stages.js';
 import { createCurrentSecond } from './seconds.js';
-import { createSpans, spanLength } from './spans.js';
+import { createSpans } from './spans.js';
 import { addTimes, countVerification, createTally, increment, outcomeOf, packTally } from './tally.js';
 /** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
@@ -80,8 +80,11 @@ export function createRecorder(context) {
     while ((current.second() + 1) * 1000 <= ms) closeSecond();
   }
 
+  /** Its histogram covers the current span so far. */
   function openRow() {
-    return current.isEmpty() ? null : current.row(keepsHistograms || spanLength(current.second()) === 1);
+    if (current.isEmpty() && !spans?.isOpen()) return null;
+    const row = current.row(keepsHistograms);
+    return spans === null ? row : { ...row, ...spans.copy().add(row.second, current.responses(), true) };
   }
 
   /** Also classifies it: the operation may keep an item. @param {CellTally<Recorded>} cell @param {Sample} sample */

@@ -52,10 +52,15 @@ export function createSeconds({ threads, shard }) {
     soFar(unfinished = []) {
       const end = Math.max(open.length, ...unfinished.map(({ second }) => second + 1));
       const seconds = [...rows];
+      const current = spans?.copy();
       while (seconds.length < end) {
-        const current = unfinished.filter(({ second }) => second === seconds.length);
-        seconds.push(mergeSeconds(seconds.length, [...(open[seconds.length] ?? []), ...current]));
+        const { length } = seconds;
+        const started = unfinished.filter(({ second }) => second === length);
+        const row = mergeSeconds(length, [...(open[length] ?? []), ...started]);
+        seconds.push({ ...row, ...current?.add(length, row.histogram, length + 1 === end) });
       }
+      const last = seconds.length - 1;
+      if (current?.isOpen()) seconds[last] = { ...seconds[last], ...current.end() };
       return seconds;
     },
     /** Call at the end: shards that finished earlier have delivered fewer rows. */

@@ -54,7 +54,7 @@ export function render(result) {
   return `${[...comments, LEGEND, ...[...tagged, ...responses, ...last].map(intervalLine)].join('\n')}\n`;
 }
 
-/** @param {Result} result @returns one per second in the first hour, then one per several seconds (engine/recording/spans.js) */
+/** @param {Result} result @returns one per second in the first ten minutes, then one per several seconds (engine/recording/spans.js) */
 function secondIntervals({ timeline }) {
   return timeline.flatMap(({ second, histogram = null, histogramSeconds: seconds = 1 }) => {
     if (histogram === null && second >= FINE_SECONDS) return [];

@@ -213,8 +213,8 @@ function* checkRow(row, at) {
   yield* checkEqual(`the sum of the failures in second ${second}`, sum, 'its failed count', failed);
 }
 
-/** @param {Pick<Result, 'timeline' | 'unfinished'>} result unfinished: the last seconds have no histogram yet */
-export function* checkSeconds({ timeline, unfinished }) {
+/** @param {Pick<Result, 'timeline'>} result */
+export function* checkSeconds({ timeline }) {
   /** The first second that no histogram so far covers. */
   let next = 0;
   for (const [at, { histogram, histogramSeconds = 1, p50, p90, p99 }] of timeline.entries()) {
@@ -223,14 +223,14 @@ export function* checkSeconds({ timeline, unfinished }) {
     const start = at + 1 - histogramSeconds;
     if (start < next || start > at) yield `${name} cannot cover ${histogramSeconds} seconds`;
     else {
-      if (!unfinished) yield* checkCovered(timeline.slice(next, start));
+      yield* checkCovered(timeline.slice(next, start));
       const rows = timeline.slice(start, at + 1);
       const figures = rows.length > 1 ? {} : { p50, p90, p99 };
       yield* checkHistogram(name, histogram, countDone(rows), { max: maxOf(rows), ...figures });
     }
     next = at + 1;
   }
-  if (!unfinished) yield* checkCovered(timeline.slice(next));
+  yield* checkCovered(timeline.slice(next));
 }
 
 /** @param {TimelineRow[]} rows not covered by a histogram; older files lack the key */
