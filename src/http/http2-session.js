@@ -94,8 +94,9 @@ export class Session {
   #maxStreams = Number.POSITIVE_INFINITY;
   /** Wait for these. @type {Set<Opener>} */
   #openers = new Set();
-  /** Until the connection is ready. @type {Set<Stream>} */
+  /** Until the connection is ready, or the chunk is read: all are sent in one write. @type {Set<Stream>} */
   #waiting = new Set();
+  #isReading = false;
   /** In flight, by identifier. @type {Map<number, Stream>} */
   #streams = new Map();
   #nextId = 1;
@@ -158,9 +159,9 @@ export class Session {
     // None yet on this connection: it may be refused before it is sent.
     stream.id = 0;
     stream.readsBefore = this.#reads;
-    if (this.#isReady) return this.#start(stream);
     this.#waiting.add(stream);
-    stream.exchange?.onConnect?.();
+    if (!this.#isReady) stream.exchange?.onConnect?.();
+    else if (!this.#isReading) this.#start();
   }
 
   /** @param {Stream} stream whose response is not wanted any more */
@@ -189,25 +190,29 @@ export class Session {
     if (this.#isTls && this.#socket.alpnProtocol !== 'h2') return this.#end(() => 'http2_not_offered');
     this.#isReady = true;
     this.#socket.write(wire.clientPreface(STREAM_WINDOW, MAX_HEAD_BYTES));
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const stream of waiting) this.#start(stream);
+    this.#start();
   }
 
-  /** @param {Stream} stream */
-  #start(stream) {
-    // A callback of another request may have changed it.
-    if (this.#socket === null || stream.session !== this || stream.isSent) return;
-    if (this.#streams.size >= this.#maxStreams) return this.#fail(stream, 'stream_refused');
-    stream.id = this.#nextId;
-    this.#nextId += 2;
-    stream.window = this.#streamWindow;
-    this.#streams.set(stream.id, stream);
-    stream.isSent = true;
-    stream.exchange?.onSent();
-    const frames = [wire.headersFrames(stream.block, stream.unsent === null, stream.id)];
-    this.#takeData(stream, frames);
-    this.#socket.write(frames.length === 1 ? frames[0] : Buffer.concat(frames));
+  /** Sends the requests that wait. */
+  #start() {
+    const frames = /** @type {Buffer[]} */ ([]);
+    // A callback of one request may remove others.
+    for (const stream of this.#waiting) {
+      this.#waiting.delete(stream);
+      if (this.#streams.size >= this.#maxStreams) {
+        this.#fail(stream, 'stream_refused');
+        continue;
+      }
+      stream.id = this.#nextId;
+      this.#nextId += 2;
+      stream.window = this.#streamWindow;
+      this.#streams.set(stream.id, stream);
+      stream.isSent = true;
+      stream.exchange?.onSent();
+      frames.push(wire.headersFrames(stream.block, stream.unsent === null, stream.id));
+      this.#takeData(stream, frames);
+    }
+    if (frames.length > 0) this.#socket?.write(frames.length === 1 ? frames[0] : Buffer.concat(frames));
   }
 
   /** Of the request's body, as much as the server accepts now (RFC 9113, 5.2). @param {Stream} stream @param {Buffer[]} frames are added */
@@ -233,6 +238,16 @@ export class Session {
   /** @param {Buffer} chunk */
   #read(chunk) {
     this.#reads++;
+    this.#isReading = true;
+    this.#readFrames(chunk);
+    this.#isReading = false;
+    for (const { exchange } of this.#begun) exchange?.onFirstBytes?.();
+    this.#begun.clear();
+    this.#start();
+  }
+
+  /** @param {Buffer} chunk */
+  #readFrames(chunk) {
     const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
     let at = 0;
     while (bytes.length - at >= wire.HEAD_BYTES) {
@@ -247,8 +262,6 @@ export class Session {
       at = end;
     }
     this.#pending = at === bytes.length ? NOTHING : Buffer.from(bytes.subarray(at));
-    for (const { exchange } of this.#begun) exchange?.onFirstBytes?.();
-    this.#begun.clear();
   }
 
   /** @param {number} type @param {number} flags @param {number} id @param {Buffer} payload @returns {boolean} false: not HTTP/2 */

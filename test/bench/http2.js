@@ -2,10 +2,10 @@
  * HTTP/2 on a real Vault over TLS: OCSP for one certificate, one connection, ten requests in flight, compared with h2load of
  * nghttp2 (Debian's nghttp2-client), which neither verifies the server nor checks responses.
  */
+import { hasH2load, measureH2load } from './h2load.js';
 import { measureInTurn, verdictOn } from './in-turn.js';
 import { ocspOf, ourSource } from './on-vault.js';
 import { median } from './statistics.js';
-import { runTimed } from './timed.js';
 import { withVault } from './vault.js';
 
 /** @import { Report, Settings } from './index.js' */
@@ -21,15 +21,12 @@ export function run(settings) {
       const { url, bodyFile, contentType } = await ocspOf(vault);
       const args = ['ocsp', '--cert', vault.cert, '--issuer', vault.issuer];
       const http2 = [...args, '--http', '2', '--streams', `${STREAMS}`];
-      const h2load = [
-        ...['h2load', '-c1', `-m${STREAMS}`, '-t1', '--warm-up-time=1', '-D', `${settings.seconds}`],
-        ...['-d', bodyFile, '-H', `content-type: ${contentType}`, url],
-      ];
-      const isInstalled = (await runTimed(['sh', '-c', 'command -v h2load'])).code === 0;
+      const { seconds } = settings;
+      const h2load = { url, bodyFile, contentType, streams: STREAMS, seconds };
       const sources = [
-        { ...ourSource(vault, http2, settings.seconds), tool: 'ours, HTTP/2' },
-        { ...ourSource(vault, args, settings.seconds), tool: 'ours, HTTP/1.1, 10 connections' },
-        ...(isInstalled ? [{ tool: 'h2load', measure: () => measureH2load(h2load, settings.seconds) }] : []),
+        { ...ourSource(vault, http2, seconds), tool: 'ours, HTTP/2' },
+        { ...ourSource(vault, args, seconds), tool: 'ours, HTTP/1.1, 10 connections' },
+        ...((await hasH2load()) ? [{ tool: 'h2load', measure: () => measureH2load(h2load) }] : []),
       ];
       const rows = await measureInTurn(sources, settings);
       const perSecond = (/** @type {Measured[]} */ runs) => median(runs.map((one) => one.perSecond));
@@ -49,14 +46,4 @@ export function run(settings) {
     },
     { tls: true },
   );
-}
-
-/** @param {string[]} command @param {number} seconds @returns {Promise<Measured>} */
-async function measureH2load(command, seconds) {
-  const { stdout, stderr, code, cpuSeconds } = await runTimed(command);
-  const [, perSecond] = /finished in .*?, ([\d.]+) req\/s/.exec(stdout) ?? [];
-  const [, good] = /status codes: (\d+) 2xx, 0 3xx, 0 4xx, 0 5xx/.exec(stdout) ?? [];
-  if (code !== 0 || good === undefined)
-    throw new Error(`h2load exited with code ${code}: ${stdout}${stderr}`);
-  return { perSecond: Number(perSecond), cpuMs: (cpuSeconds * 1000) / (Number(perSecond) * (seconds + 1)) };
 }

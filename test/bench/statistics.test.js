@@ -39,15 +39,20 @@ describe('bench statistics', () => {
 
 describe('freeze', () => {
   it('simulated requests match the closed form to within one interval', () => {
-    for (const rate of [100, 1000, 4000]) {
-      const exact = exactPercentiles(rate, 4);
-      assert.equal(exact.p50, 0);
+    for (const [rate, capacity] of [
+      [100, Infinity],
+      [1000, Infinity],
+      [4000, Infinity],
+      [1000, 20_000],
+    ]) {
+      const exact = exactPercentiles(rate, 4, capacity);
+      near(exact.p50, 1000 / capacity, 1e-9);
       for (const [name, p] of /** @type {const} */ ([
         ['p90', 0.9],
         ['p95', 0.95],
         ['p99', 0.99],
       ])) {
-        near(exact[name], 511 - (1 - p) * 2500, 1000 / rate);
+        near(exact[name], 511 - (1 - p) * 2500 * (1 - rate / capacity), 1000 / rate);
       }
     }
   });
