@@ -33,7 +33,7 @@ import { openTunnel } from './tunnel.js';
 const NOTHING = Buffer.alloc(0);
 /** The server ended the connection. */
 const NO_ERROR = Object.freeze({ code: 'ECONNRESET' });
-/** Of a written request whose write TLS has not reported yet. */
+/** Of a request: a response to a smaller one does not wait until TLS reports its write. */
 const MAX_UNREPORTED_BYTES = 65_536;
 /** Stops reusing an idle connection this long before the server's keep-alive timeout. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
@@ -65,6 +65,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   let exchange = null;
   let sent = false;
   let begun = false;
+  /** The response is complete, but perhaps not the request. */
+  let finishing = false;
   /** Requests left for this connection. */
   let left = Number.POSITIVE_INFINITY;
   /** @type {Buffer} */
@@ -116,6 +118,10 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   function read(chunk) {
     // Unsolicited bytes: the next response could be wrong.
     if (exchange === null) return hangUp();
+    if (finishing) {
+      left = 1;
+      return;
+    }
     const progress = reader.read(chunk);
     if (progress === 'more') {
       if (!begun) exchange.onFirstBytes?.();
@@ -126,8 +132,16 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   }
 
   function finishResponse() {
-    // The request. TLS reports writes late, so a fast response to a small one would look premature.
     const isUnsent = (socket?.writableLength ?? 0) > (isTls ? MAX_UNREPORTED_BYTES : 0);
+    // TLS reports a write, even if the server has read it all, only after the sockets were polled.
+    if (isUnsent && isTls && !finishing) {
+      const answered = socket;
+      finishing = true;
+      setImmediate(() => {
+        if (finishing && socket === answered) finishResponse();
+      });
+      return;
+    }
     if (isUnsent && reader.status < 300) return fail('bad_http');
     const ended = exchange;
     exchange = null;
@@ -151,6 +165,10 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @param {Error | null} error */
   function lost(error) {
     if (exchange === null) return hangUp();
+    if (finishing) {
+      left = 1;
+      return;
+    }
     const ending = sent ? reader.end() : 'nothing';
     // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
     if (error === null && ending === 'done' && !isTls) return finishUnlessReset();
@@ -210,6 +228,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
       exchange = next;
       sent = false;
       begun = false;
+      finishing = false;
       if (closed) return fail('aborted');
       try {
         bytes = encode(request);

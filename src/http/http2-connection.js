@@ -134,6 +134,7 @@ function createStream({ findSession, encode, streams, keepOnly, onClose }) {
         return stream.fail('transport_error');
       }
       const { body } = request;
+      stream.bodyBytes = body?.length ?? 0;
       stream.unsent = body === null || body.length === 0 ? null : Buffer.from(body);
       findSession().add(stream);
     },

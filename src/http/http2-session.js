@@ -25,6 +25,8 @@ export class Stream {
   exchange = null;
   /** The encoded header fields of the request. @type {Buffer} */
   block = NOTHING;
+  /** Of the request. */
+  bodyBytes = 0;
   /** Rest of the request's body; null: none. @type {Buffer | null} */
   unsent = null;
   /** That the server still accepts of it, bytes. */
@@ -442,7 +444,7 @@ export class Session {
   #remove(stream) {
     // The server does not read: what waits for it must not grow, whether it responds or not.
     const queued = this.#socket?.writableLength ?? 0;
-    if (queued > MAX_BODY_BYTES * this.#streams.size) this.left = 0;
+    if (queued > (MAX_BODY_BYTES + 2 * stream.bodyBytes) * this.#streams.size) this.left = 0;
     this.#waiting.delete(stream);
     this.#streams.delete(stream.id);
     this.#begun.delete(stream);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
@@ -277,6 +278,39 @@ describe('with and without TLS', () => {
     const ended = await exchange(own, { method: 'POST', body: Buffer.alloc(32 * 1024 * 1024) }).ended;
     assert.equal(ended.failure, 'bad_http');
     await own.close();
+  });
+
+  // In a process of its own: in the client's, TLS would have reported the write before the server reads.
+  const READS_ALL = `
+    const server = require('node:https').createServer(JSON.parse(process.argv[1]), (req, res) => {
+      req.resume().once('end', () => res.end('ok'));
+    });
+    let connections = 0;
+    server.on('secureConnection', () => process.send(++connections));
+    server.listen(0, '127.0.0.1', () => process.send(server.address().port));
+  `;
+
+  test('a response over TLS to a large request that the server has read: accepted', async (t) => {
+    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+    const server = spawn(process.execPath, ['-e', READS_ALL, JSON.stringify({ cert: pem, key: keyPem })], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    t.after(() => server.kill());
+    const [port] = await once(server, 'message');
+    let connections = 0;
+    server.on('message', (count) => {
+      connections = Number(count);
+    });
+    const own = createConnection({ origin: `https://127.0.0.1:${port}`, tls: trust });
+    for (let i = 0; i < 200; i++) {
+      // A load sends from timers, which come before sockets are polled.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const body = Buffer.alloc([70_000, 200_000, 1_000_000][i % 3]);
+      const { answer: got, failure } = await exchange(own, { method: 'POST', body }).ended;
+      assert.equal(got?.status ?? failure, 200, `${body.length} bytes`);
+    }
+    await own.close();
+    assert.equal(connections, 1);
   });
 
   /** @type {[string, keyof typeof servers, Tls, string | number][]} */
