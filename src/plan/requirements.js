@@ -71,6 +71,9 @@ export function parseRequirement(text) {
   }
 }
 
+/** Of a run: each judgement of a mean looks at every value of a histogram. */
+export const MAX_REQUIREMENTS = 200;
+
 /**
  * @template {Requirement & {operation?: string, stage?: string}} R @param {R[]} requirements
  * @returns {R[]} the same @throws {PkiLoadError} code `contradiction` if no run can meet two of them

@@ -3,15 +3,18 @@ import { z } from 'zod';
 import { entriesOf } from '../common/json.js';
 import { fileError } from './document.js';
 
+/** Its failure ends the check of the list that the value is in (see FIRST_ISSUE). */
+const ENDS = { abort: true };
+
 /** Larger numbers would turn a sum or a place in a chart into infinity. */
 const MAX = Number.MAX_SAFE_INTEGER;
-export const count = z.int().min(0);
-export const amount = z.number().min(0).max(MAX);
-export const number = z.number().min(-MAX).max(MAX).nullable();
+export const count = z.int().gte(0, ENDS);
+export const amount = z.number().gte(0, ENDS).lte(MAX, ENDS);
+export const number = z.number().gte(-MAX, ENDS).lte(MAX, ENDS).nullable();
 export const text = z.string().nullable();
 
 /** 0 to 1; null: the whole is empty. */
-export const share = z.number().min(0).max(1).nullable();
+export const share = z.number().gte(0, ENDS).lte(1, ENDS).nullable();
 
 /** Milliseconds; null: nothing was recorded. */
 export const ms = amount.nullable();
@@ -34,11 +37,11 @@ export function each(keys, schema) {
 /** An object named in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
 export const named = (id, shape) => z.object(shape).meta({ id });
 
-/** Lists are checked in pieces: zod reports every wrong element, and a long list of them would exhaust the memory. */
-const PIECE = 1000;
+/** Stops at the first wrong element of a list: all issues of a long one would exhaust the memory. zod's types omit it. */
+const FIRST_ISSUE = /** @type {z.core.ParseContext<z.core.$ZodIssue>} */ ({ abortEarly: true });
 
-/** Elements of a list that has no further piece: enough for every minimum length. */
-const REST = 10;
+/** Of one object. zod reports every wrong value of a record. */
+const MAX_NAMES = 10_000;
 
 /** @typedef {z.ZodObject<{schema: z.ZodLiteral<string>} & z.ZodRawShape>} Declaration */
 
@@ -52,18 +55,11 @@ export function validatorOf(declaration, findProblems = () => []) {
   const id = declaration.shape.schema.value;
   const [, kind] = id.replaceAll('-', '_').split('/');
   return (value, name = 'The document') => {
-    const check = (/** @type {unknown} */ part, /** @type {number} */ nth) => {
-      const issues = declaration.safeParse(part).error?.issues ?? [];
-      // What a refinement says of a list holds only for the whole.
-      const first = issues.find(({ code }) => part === value || code !== 'custom');
-      if (first === undefined) return;
-      const place = placeOf(part === value ? first.path : pathInWhole(value, first.path, nth));
-      throw fileError(`bad_${kind}`, `${name} is not a ${id}: ${place}: ${first.message}.`);
-    };
-    const count = Math.max(1, Math.ceil(longestIn(value) / PIECE));
-    const pieces = Array.from({ length: count }, (_, nth) => nth);
-    for (const nth of count === 1 ? [] : pieces) check(pieceOf(value, nth), nth);
-    check(value, 0);
+    const wrong = (/** @type {string} */ what) =>
+      fileError(`bad_${kind}`, `${name} is not a ${id}: ${what}.`);
+    if (hasManyNames(value)) throw wrong(`an object has more than ${MAX_NAMES} names`);
+    const [first] = declaration.safeParse(value, FIRST_ISSUE).error?.issues ?? [];
+    if (first !== undefined) throw wrong(`${placeOf(first.path)}: ${first.message}`);
     const document = /** @type {z.infer<T>} */ (value);
     const [problem] = findProblems(document);
     assertConsistent(kind, name, problem);
@@ -71,37 +67,15 @@ export function validatorOf(declaration, findProblems = () => []) {
   };
 }
 
-/** @param {unknown} value @returns {number} elements of the longest list, or names of the largest record, in it */
-function longestIn(value) {
-  if (typeof value !== 'object' || value === null) return 0;
-  let [longest, count] = [0, 0];
+/** @param {unknown} value @returns {boolean} */
+function hasManyNames(value) {
+  if (typeof value !== 'object' || value === null) return false;
+  let names = 0;
   for (const [, inner] of entriesOf(value)) {
-    count++;
-    if (typeof inner === 'object') longest = Math.max(longest, longestIn(inner));
+    if (++names > MAX_NAMES && !Array.isArray(value)) return true;
+    if (typeof inner === 'object' && hasManyNames(inner)) return true;
   }
-  return Math.max(longest, count);
-}
-
-/** @param {unknown} value @param {number} nth piece @returns {unknown} a copy with this piece of each long list and large record */
-function pieceOf(value, nth) {
-  if (typeof value !== 'object' || value === null) return value;
-  const cut = (/** @type {any[]} */ all) => {
-    if (all.length <= PIECE) return all;
-    return nth * PIECE < all.length ? all.slice(nth * PIECE, (nth + 1) * PIECE) : all.slice(0, REST);
-  };
-  if (Array.isArray(value)) return cut(value).map((inner) => pieceOf(inner, nth));
-  return Object.fromEntries(cut(Object.entries(value)).map(([key, inner]) => [key, pieceOf(inner, nth)]));
-}
-
-/** @param {unknown} value the whole @param {PropertyKey[]} path in a piece @param {number} nth piece */
-function pathInWhole(value, path, nth) {
-  let at = /** @type {any} */ (value);
-  return path.map((key) => {
-    const isCut = Array.isArray(at) && at.length > PIECE && nth * PIECE < at.length;
-    const own = isCut ? Number(key) + nth * PIECE : key;
-    at = at?.[own];
-    return own;
-  });
+  return false;
 }
 
 /** @param {PropertyKey[]} path @returns {string} `totals.sent`; in a run set `runs[2] (run 3): totals.sent` */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { total } from '../common/sums.js';
 import { PHASES } from '../engine/recording/tally.js';
+import { MAX_REQUIREMENTS } from '../plan/requirements.js';
 import {
   amount,
   count,
@@ -344,7 +345,7 @@ export const Result = z
     /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow).refine(isWhole, { error: 'seconds are missing, or counted twice' }),
-    requirements: z.array(RequirementVerdict),
+    requirements: z.array(RequirementVerdict).max(MAX_REQUIREMENTS),
     measurement: Measurement,
     environment: Environment,
     /** Of a part: the data that `merge` needs to combine it exactly with the other parts. */

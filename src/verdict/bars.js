@@ -70,8 +70,14 @@ function valueAmong({ count, as }, histogram, rank, at) {
 export function meanBar({ reported, target }, longestMs = 0) {
   const value = meanOf(reported);
   const tool = Math.max(0, value - meanOf(target));
-  const low = meanBound(reported, 0, -NORMAL_95) - tool;
-  const high = meanBound(reported, Math.max(longestMs, reported.maxValue / 1000), NORMAL_95);
+  const moments = {
+    n: reported.totalCount,
+    mean: value,
+    second: averageOf(reported, (us) => (us / 1000 - value) ** 2),
+    third: averageOf(reported, (us) => (us / 1000 - value) ** 3),
+  };
+  const low = meanBound(moments, 0, -NORMAL_95) - tool;
+  const high = meanBound(moments, Math.max(longestMs, reported.maxValue / 1000), NORMAL_95);
   return { value, low: Math.max(0, low), high, tool };
 }
 
@@ -79,18 +85,18 @@ export function meanBar({ reported, target }, longestMs = 0) {
  * Bound of a mean by Gaffke (2005): a quantile of the mean with random weights, all equally likely, of the measured
  * times and one more, the most extreme one possible. The weighted mean is nearly gamma distributed: for times that take
  * only two values, the bound is Clopper and Pearson's.
- * @param {Distribution} histogram not empty @param {number} extremeMs @param {number} z
+ * @param {{n: number, mean: number, second: number, third: number}} times their central moments, n >= 1
+ * @param {number} extremeMs @param {number} z
  */
-function meanBound(histogram, extremeMs, z) {
-  const n = histogram.totalCount;
-  const withExtreme = (/** @type {(ms: number) => number} */ of) =>
-    (n * averageOf(histogram, (us) => of(us / 1000)) + of(extremeMs)) / (n + 1);
-  const center = withExtreme((ms) => ms);
-  const variance = withExtreme((ms) => (ms - center) ** 2);
-  if (variance === 0) return center;
-  const skewness = withExtreme((ms) => (ms - center) ** 3) / variance ** 1.5;
+function meanBound({ n, mean, second, third }, extremeMs, z) {
+  // The moments with one more time (Pebay 2008, equations 2.1 and 2.5).
+  const step = (extremeMs - mean) / (n + 1);
+  const variance = (n / (n + 1)) * (second + (n + 1) * step ** 2);
+  if (variance === 0) return mean;
+  const cubes = (n / (n + 1)) * (third - 3 * step * second + (n * n - 1) * step ** 3);
+  const skewness = cubes / variance ** 1.5;
   const weighted = (2 * skewness * Math.sqrt(n + 2)) / (n + 3);
-  return center + Math.sqrt(variance / (n + 2)) * gammaQuantile(weighted, z);
+  return mean + step + Math.sqrt(variance / (n + 2)) * gammaQuantile(weighted, z);
 }
 
 /** Bar of the min or max, without a sampling error. @param {Times} times not empty @param {'min' | 'max'} which */

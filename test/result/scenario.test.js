@@ -307,6 +307,16 @@ describe('comparisons', () => {
     assert.deepEqual(login.comparison.groups[0].metrics.max.values, [10, 10.2, 9.9, 10.1]);
   });
 
+  test('of more pairs than a scenario may have are refused', () => {
+    const [one] = FOUR.comparisons;
+    const many = { ...FOUR, comparisons: Array(5001).fill(one) };
+    const message = /its comparisons have 5001 pairs of groups; the limit is 5000/;
+    assert.throws(() => validateScenarioResult(many), {
+      code: 'inconsistent_scenario_result',
+      message,
+    });
+  });
+
   test('need enough counted runs; a note has the number', () => {
     const scenario = scenarioOf({
       inmem: four(1).slice(1),

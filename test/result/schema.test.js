@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { z } from 'zod';
+import { amount, count, number, share, validatorOf as validator } from '../../src/result/declared.js';
 import { validateResult } from '../../src/result/schema.js';
 import { validatorOf } from '../json-schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
@@ -32,6 +34,15 @@ const GOOD = [
       environment: { ...sample().environment, cpu: 'x' },
     },
   ],
+  [
+    'long lists and many names of unknown keys',
+    {
+      ...sample(),
+      list: Array(1e6).fill(0),
+      rows: Array(1000).fill(Array(1000).fill(0)),
+      names: Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`name ${i}`, i])),
+    },
+  ],
 ];
 
 for (const [why, result] of GOOD) {
@@ -40,6 +51,10 @@ for (const [why, result] of GOOD) {
     assert.equal(problemIn(result), null);
   });
 }
+
+const REQUIREMENT = {
+  ...{ text: 'p99<1s', verdict: 'met', limit: 1000, unit: 'ms', actual: 1, reason: null },
+};
 
 /** @type {[string, unknown, RegExp][]} */
 const BAD = [
@@ -57,6 +72,11 @@ const BAD = [
     { ...sample(), timeline: [{ ...sample().timeline[0], due: 0.5 }] },
     /timeline\.0\.due: /,
   ],
+  [
+    'more requirements than a run may have',
+    { ...sample(), requirements: Array(201).fill({ ...REQUIREMENT }) },
+    /requirements: .*200/,
+  ],
   ['a list', [], /top level: /],
   ['null', null, /top level: /],
 ];
@@ -70,3 +90,26 @@ for (const [why, result, message] of BAD) {
     assert.notEqual(problemIn(result), null);
   });
 }
+
+test('many names in one object are refused', () => {
+  const outcomes = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`name ${i}`, 'wrong']));
+  const message = /^r\.json is not a vault-pki-load\/result\/1: an object has more than 10000 names/;
+  assert.throws(() => validateResult({ ...sample(), outcomes }, 'r.json'), refusal('bad_result', message));
+});
+
+test('a list is read up to its first wrong element', () => {
+  const wrong = { count: -1, amount: -1, number: Number.MAX_VALUE, share: 1.1 };
+  for (const [name, schema] of Object.entries({ count, amount, number, share })) {
+    let read = 0;
+    const row = {
+      get value() {
+        return wrong[/** @type {keyof typeof wrong} */ (name)] * Math.sign(read++);
+      },
+    };
+    const list = z.array(z.object({ value: schema }));
+    const validate = validator(z.object({ schema: z.literal('vault-pki-load/list/1'), list }));
+    const document = { schema: 'vault-pki-load/list/1', list: Array(1000).fill(row) };
+    assert.throws(() => validate(document, 'l.json'), refusal('bad_list', /list\.\d+\.value: /));
+    assert.ok(read < 1010, `${name} was read ${read} times; once each to count names`);
+  }
+});

@@ -7,7 +7,7 @@ import { total } from '../../common/sums.js';
 import { formatDuration, parseDuration } from '../../common/units.js';
 import { loadOperation, operations } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
-import { parseRequirement } from '../../plan/requirements.js';
+import { MAX_REQUIREMENTS, parseRequirement } from '../../plan/requirements.js';
 import { readSetupOptions } from '../../vault/setup/setup-plan.js';
 import { scenarioSchema, targetOptions } from './declaration.js';
 import { firstProblem, valueAt } from './problems.js';
@@ -105,7 +105,7 @@ function readSetup(setup = false) {
 }
 
 /** Per run, so that aliases in a small file do not make a run too large. */
-const [MAX_REQUIREMENTS, MAX_LINES] = [1000, 10_000];
+const MAX_LINES = 10_000;
 
 /**
  * @param {Source} source @param {Scenario} scenario @param {Pick<Scenario, 'name' | Part>} run parts that it does not inherit

@@ -9,6 +9,7 @@ import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
 import { parseRequirement, withoutContradiction } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
+import { MAX_PAIRS, pairsOf } from '../../result/comparison/comparison-schema.js';
 import { checkToken, readEnvironment } from '../../vault/environment.js';
 import { quoted } from '../../vault/setup/command.js';
 import { checkSearchable } from '../search/find-max.js';
@@ -45,7 +46,10 @@ export async function stepsOf({ runs, targets }, flags, settings) {
     const lines = (stages ?? []).map((stage) => stage.lines.length);
     return 100 + mix.length + requirements.length + total(lines);
   });
-  if (total(sizes) * targets.length > MAX_SIZE) {
+  // All operations together, then each of several.
+  const comparisons = total(runs.map(({ mix }) => (mix.length > 1 ? mix.length + 1 : 1)));
+  const isLarge = comparisons * pairsOf(targets.length) > MAX_PAIRS;
+  if (isLarge || total(sizes) * targets.length > MAX_SIZE) {
     const problem = `The scenario is too large: ${runs.length} runs on ${targets.length} targets, with all their operations, requirements and stages.`;
     throw usageError('scenario_too_large', problem, 'Use fewer targets, or choose runs with --only.');
   }

@@ -4,8 +4,11 @@ import { groupBy } from '../../common/sums.js';
 import { count, each, MeasurementVerdictName, number, Target, Tool, text, validatorOf } from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
-/** Every pair is tested, so time grows with the square. */
-export const MAX_GROUPS = 50;
+/** Every pair is tested, so time grows with the square: of a comparison, and the pairs of a document with several. */
+export const [MAX_GROUPS, MAX_PAIRS] = [50, 5000];
+
+/** @param {number} groups @returns {number} pairs of two of them */
+export const pairsOf = (groups) => (groups * (groups - 1)) / 2;
 
 export const OfferedLoad = z.object({
   model: z.enum(['open', 'closed']),

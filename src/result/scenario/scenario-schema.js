@@ -7,7 +7,13 @@ import { checkEqual, isAscending } from '../check/check-latency.js';
 import { barOf, requirementOf } from '../check/check-verdicts.js';
 import { checkFindings, checkSummary } from '../comparison/compare.js';
 import { differenceOf } from '../comparison/compare-samples.js';
-import { Comparison, checkComparison, OfferedLoad } from '../comparison/comparison-schema.js';
+import {
+  Comparison,
+  checkComparison,
+  MAX_PAIRS,
+  OfferedLoad,
+  pairsOf,
+} from '../comparison/comparison-schema.js';
 import {
   amount,
   count,
@@ -163,6 +169,8 @@ function* checkScenario({ steps, rows, differences, comparisons }) {
       const found = isCompared ? differenceOf(metric.unit, base, value) : null;
       yield* checkEqual(`the difference of ${metric.label} of ${target}`, difference, 'by its values', found);
     }
+  const pairs = total(comparisons.map(({ comparison }) => pairsOf(comparison.groups.length)));
+  if (pairs > MAX_PAIRS) yield `its comparisons have ${pairs} pairs of groups; the limit is ${MAX_PAIRS}`;
   for (const { comparison } of comparisons) {
     yield* checkComparison(comparison);
     yield* checkFindings(comparison);

@@ -365,7 +365,7 @@ describe('the environment', () => {
     const many = `name: n\nmix: [${mix}]\nload: {rate: 1}\n${names('runs', 90)}`;
     await assert.rejects(
       readScenario(many, 's.yaml', {}),
-      /runs\[0\]: r0 has 2000 requirements; the limit is 1000/,
+      /runs\[0\]: r0 has 2000 requirements; the limit is 200/,
     );
     const steps = Array.from(
       { length: 11 },
@@ -384,6 +384,14 @@ describe('the environment', () => {
       code: 'scenario_too_large',
       message: /^The scenario is too large: 90 runs on 50 targets, /,
     });
+    // Each of the 1,225 pairs of targets is compared, for all operations and for each of the four.
+    const four = `[${Array.from({ length: 4 }, (_, i) => `{operation: health, name: m${i}}`)}]`;
+    const compared = await readScenario(
+      `name: n\nmix: ${four}\nload: {rate: 1}\n${names('targets', 50)}`,
+      's.yaml',
+      {},
+    );
+    await assert.rejects(() => stepsOf(compared, {}, { pauseMs: 0 }), { code: 'scenario_too_large' });
   });
 
   test('places of a variable are counted in linear time', { timeout: 60_000 }, async () => {
