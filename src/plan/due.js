@@ -89,6 +89,12 @@ export const allRequests = (load) => scheduleOf(load)?.count ?? (load.warmupMs >
 /** Counting an index takes 50 ns. The operation's share of any further ones is assumed to be the same. */
 const MAX_COUNTED = 1_000_000;
 
+/** Of a run that a full warm-up would take longer than. */
+const FEW_REQUESTS = 20;
+
+/** @param {LoadPlan} load */
+export const hasFewRequests = (load) => (expectedRequests(load) ?? Number.POSITIVE_INFINITY) <= FEW_REQUESTS;
+
 /**
  * @param {LoadPlan} load @param {(index: number) => boolean} [owns] which requests the operation sends; by default, all
  * @returns {number | null} about how many requests the run, or this part of it, sends, without a closed loop's

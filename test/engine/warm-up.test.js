@@ -27,7 +27,8 @@ describe('the warm-up', () => {
   /** @type {[string, Partial<LoadPlan>][]} */
   const loads = [
     ['an open loop with a pacing thread', { ratePerSecond: 1000 }],
-    ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 5 }],
+    ['a closed loop', { model: 'closed', ratePerSecond: null, requests: 500 }],
+    ['few requests', { ratePerSecond: 20, requests: 20 }],
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];
   for (const [name, changes] of loads) {

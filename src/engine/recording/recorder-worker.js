@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
-import { scheduleOf } from '../../plan/due.js';
+import { hasFewRequests, scheduleOf } from '../../plan/due.js';
 import { createRecorder, recordAll } from './recorder.js';
 import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from './ring.js';
 
@@ -19,6 +19,7 @@ import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from 
  * closure (see ../warm-up.js), and a classifier may cache its last classification.
  */
 const ROUNDS = 40;
+const ROUNDS_FOR_FEW = 2;
 const SAMPLES = 150;
 /** Gap between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
@@ -102,7 +103,8 @@ livePort?.close();
 
 function warmUp() {
   const { status, body } = fixture.firstResponse ?? STAND_IN_RESPONSE;
-  for (let round = 0; round < ROUNDS; round++) {
+  const rounds = hasFewRequests(load) ? ROUNDS_FOR_FEW : ROUNDS;
+  for (let round = 0; round < rounds; round++) {
     const small = createRingMemory(SMALL_RING);
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
