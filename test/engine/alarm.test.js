@@ -232,8 +232,11 @@ describe('an alarm whose sender has nothing in flight', () => {
 });
 
 describe('in the last stretch of a wait, an alarm', () => {
-  /** @param {Spins} spins @param {boolean} isIdle @returns how long the alarm slept outside of the event loop, and when it rang */
-  function naps(spins, isIdle) {
+  /**
+   * @param {Spins} spins @param {boolean} isIdle @param {number[]} [overslept] ms, in each of the waits
+   * @returns how long the alarm slept outside of the event loop, and when it last rang, since the beginning of its wait
+   */
+  function naps(spins, isIdle, overslept = [0]) {
     let now = 0;
     /** @type {(() => void) | null} */
     let immediate = null;
@@ -249,13 +252,18 @@ describe('in the last stretch of a wait, an alarm', () => {
     const alarm = createAlarm(() => (now += 0.001), { byThread: false, spins }, onTime, {
       isIdle: () => isIdle,
       nap(ms) {
+        now += ms + overslept[slept.length];
         slept.push(ms);
-        now += ms;
       },
     });
-    alarm.set(1.5);
-    for (let i = 0; i < 2000 && Number.isNaN(rungMs); i++) /** @type {any} */ (immediate)?.();
-    return { slept, rungMs };
+    let begunMs = 0;
+    for (const _ of overslept) {
+      begunMs = now;
+      rungMs = Number.NaN;
+      alarm.set(begunMs + 1.5);
+      for (let i = 0; i < 2000 && Number.isNaN(rungMs); i++) /** @type {any} */ (immediate)?.();
+    }
+    return { slept, rungMs: rungMs - begunMs };
   }
 
   test('sleeps until just before the end if nothing is in flight', () => {
@@ -263,6 +271,17 @@ describe('in the last stretch of a wait, an alarm', () => {
     assert.equal(slept.length, 1);
     assert.ok(slept[0] > 1.1 && slept[0] <= 1.2, `${slept[0]} ms`);
     assert.ok(rungMs >= 1.5 && rungMs < 1.52, `${rungMs} ms`);
+  });
+
+  test('sleeps for longer if it was woken in time, and for less once it was not', () => {
+    const inTime = naps('last stretch', true, Array(300).fill(0.05));
+    const last = Number(inTime.slept.at(-1));
+    assert.ok(last > 1.4 && last < 1.43, `${last} ms`);
+    assert.ok(inTime.rungMs >= 1.5 && inTime.rungMs < 1.52, `${inTime.rungMs} ms`);
+    const lateOnce = [...Array(300).fill(0.05), 0.2, 0.05, 2, 0.05];
+    const [, next, , least] = naps('last stretch', true, lateOnce).slept.slice(300);
+    assert.ok(next > 1.24 && next < 1.28, `${next} ms after one 0.2 ms late`);
+    assert.ok(least > 1.17 && least <= 1.2, `${least} ms after one 2 ms late`);
   });
 
   test('spins with requests in flight, or if the user chose to spin', () => {

@@ -21,8 +21,13 @@ const THREAD_BELOW_GAP_MS = 10;
 const SPIN_FROM_MS = 1.6;
 /** A longer turn of the event loop means that this thread was descheduled or collected garbage. */
 const MAX_EMPTY_TURN_MS = 0.05;
-/** A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. */
+/**
+ * A sleep ends this early, as the kernel wakes sleepers late; the alarm spins for the rest. At first, and at most; then
+ * MARGIN_MS more than the latest wake-up of about the last hundred, which counts for FADING less with each.
+ */
 const WAKE_EARLY_MS = 0.3;
+const MARGIN_MS = 0.03;
+const FADING = 0.99;
 /** Clocks of two threads may differ by this much: an alarm called this early checks again at once. */
 const CLOCK_TOLERANCE_MS = 0.05;
 /** With a pacing thread, longer waits also get a timer: not every wait is for an arrival. */
@@ -60,6 +65,7 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
   let emptySpinMs = 0;
   let turnFrom = 0;
   let workBefore = 0;
+  let earlyMs = WAKE_EARLY_MS;
 
   function wait() {
     const now = clock();
@@ -89,11 +95,18 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
     if (turn < MAX_EMPTY_TURN_MS && work() === workBefore) emptySpinMs += turn;
     if (timer !== undefined || at === Number.POSITIVE_INFINITY) return;
     if (isIdle()) {
-      const ms = at - clock() - WAKE_EARLY_MS;
-      if (spins === 'last stretch' && ms > 0) nap?.(ms);
+      if (spins === 'last stretch') sleep();
       watchClock();
     }
     check();
+  }
+  function sleep() {
+    const until = at - earlyMs;
+    const ms = until - clock();
+    if (ms <= 0 || nap === undefined) return;
+    nap(ms);
+    const lateMs = Math.max(0, clock() - until);
+    earlyMs = Math.min(WAKE_EARLY_MS, Math.max(earlyMs * FADING, lateMs + MARGIN_MS));
   }
   function watchClock() {
     let now = clock();
