@@ -88,7 +88,9 @@ export function declareCommand(parser, name, { options, positionals, examples, e
   for (const example of examples) parser.example(`vault-pki-load ${example}`, '');
   parser.epilogue(epilogue);
   if (positionals === undefined) {
-    return parser.usage(`$0 ${name} [OPTIONS]`).demandCommand(0, 0, '', `${name} takes options only.`);
+    return parser
+      .usage(`$0 ${name} [OPTIONS]`)
+      .demandCommand(0, 0, '', `${name} takes options only: each value follows its own option.`);
   }
   const { min, max = Infinity, describe, placeholder = 'FILE', missing } = positionals;
   const words = min === 0 ? `[${placeholder}]` : max === 1 ? placeholder : `${placeholder}...`;

@@ -1,6 +1,7 @@
 /** `dev`: runs the embedded PKI server in the foreground. */
 import { EXIT } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
+import { SIGNALS } from '../common/stop.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
 
 /** @import { DevServer } from '../dev/server.js' */
@@ -22,7 +23,9 @@ export const command = {
   epilogue: 'For tests only. All data is in memory, and lost on Ctrl-C.',
   async run(given) {
     const server = await createDevServer(/** @type {any} */ (readOptions(options, given)));
-    const stopped = new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+    const stopped = new Promise((resolve) => {
+      for (const signal of SIGNALS) process.once(signal, resolve);
+    });
     process.stdout.write(describe(server));
     await stopped;
     await server.close();

@@ -38,7 +38,8 @@ const RATE = new RegExp(`^${RATE_PATTERN}$`);
 export function parseDuration(text, name = 'duration') {
   const source = String(text).trim();
   const parts = [...source.matchAll(DURATION_PART)];
-  const isComposed = parts.length > 0 && parts.map(([part]) => part).join('') === source;
+  const isOnce = new Set(parts.map(([, , unit]) => unit)).size === parts.length;
+  const isComposed = parts.length > 0 && isOnce && parts.map(([part]) => part).join('') === source;
   const ms = isComposed
     ? total(parts.map(([, number, unit]) => toNumber(number) * MS_PER_UNIT[unit]))
     : BARE.test(source) && toNumber(source) * 1000;

@@ -12,11 +12,11 @@ import { redact } from './redact.js';
  *   accepts a standby that forwards requests, because nothing is measured
  */
 export async function checkHealth(client, { namespace = null, acceptsStandby = false } = {}) {
-  const { origin } = client;
+  const { origin, basePath } = client;
   const { status, json } = await client.health();
   if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
     const body = json === null ? 'no JSON' : 'unexpected JSON';
-    throw notVault(origin, `responds with HTTP ${status} and ${body} to /v1/sys/health`);
+    throw notVault(origin, `responds with HTTP ${status} and ${body} to ${basePath}/v1/sys/health`, basePath);
   }
   const hasNamespace = !['', 'root'].includes(withoutSlashes(namespace ?? ''));
   if (!json.initialized) throw refusal('vault_uninitialised', origin, 'requests');

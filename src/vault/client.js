@@ -118,10 +118,11 @@ function redirected(origin, location) {
   return targetError('redirected', message, 'Set --url (VAULT_ADDR) to Vault itself.');
 }
 
-/** @param {string} origin @param {string} why */
-export function notVault(origin, why) {
+/** @param {string} origin @param {string} why @param {string} [basePath] of the address */
+export function notVault(origin, why, basePath = '') {
   const message = `${origin} is not a Vault or OpenBao server: it ${why}.`;
-  return targetError('not_vault', message, 'Set --url (VAULT_ADDR) to a Vault server.');
+  const left = basePath.endsWith('/v1') ? ', without /v1: the tool adds it' : '';
+  return targetError('not_vault', message, `Set --url (VAULT_ADDR) to a Vault server${left}.`);
 }
 
 /** @param {string} path may have a `?`, as the name of a mount can @returns {string} each segment percent-encoded once */

@@ -1,6 +1,7 @@
 /** The options of a search, and their effect on the options of a run. */
 import { rejectIf } from '../../common/errors.js';
 import { inGroup, option, readOptions } from '../../common/options.js';
+import { parseRate } from '../../common/units.js';
 import { commonOptions } from '../../plan/common-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
@@ -48,6 +49,9 @@ export function plannedForSearch(search, planned) {
   if (search === null) return planned;
   const fewest = readOptions({ threads, concurrency }, { threads: planned.threads });
   if (search.of === 'rate') {
+    const first = planned.rate === undefined ? 0 : parseRate(String(planned.rate));
+    const above = `--rate ${planned.rate} is above --max-rate, the highest to offer.`;
+    rejectIf(first > search.highest, above, 'Lower --rate, where the search begins, or raise --max-rate.');
     const connections = Math.max(fewest.concurrency, fewest.threads);
     return { rate: Math.min(START_RATE, search.highest), concurrency: connections, ...planned };
   }
