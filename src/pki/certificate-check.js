@@ -73,6 +73,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 /** By PEM text, which is the same in every response of a mount. */
 const cachedIssuingCa = memoize(16, readIssuingCa);
+/** Comparing two long texts takes less than the hash of one. @type {{pem: string, ca: ReturnType<typeof readIssuingCa>}} */
+let last = { pem: '', ca: null };
 
 /**
  * @param {Issued} issued
@@ -116,7 +118,8 @@ const isInRange = (serial) => serial.length <= 20 && serial[0] < 0x80 && serial.
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function checkIssuer(certificate, { issuingCaPem: pem, nowMs }) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
-  const ca = cachedIssuingCa(pem);
+  if (pem !== last.pem) last = { pem, ca: cachedIssuingCa(pem) };
+  const { ca } = last;
   if (ca === null) return 'issuing_ca_unreadable';
   if (!isNamedIssuer(certificate, ca)) return 'wrong_issuer';
   return (
