@@ -4,7 +4,7 @@ import { describeWriteError } from '../common/atomic-write.js';
 import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { formatCount } from '../common/units.js';
-import { CERTIFICATE_FAILURES, checkIssuedCertificate } from '../pki/certificate-check.js';
+import { CERTIFICATE_FAILURES, checkIssuedCertificate, expectNames } from '../pki/certificate-check.js';
 import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
 import { allRequests, expectedRequests } from '../plan/due.js';
@@ -193,16 +193,19 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
     const requests = pool.map((/** @type {Csr} */ csr) => build({ csr: csr.pem }, csr));
     return (index) => requests[index % requests.length];
   }
-  const isFixed = ![options.cn, ...options.altNames].some(hasPlaceholder);
-  if (isFixed) return repeatRequest(build({}, namesOf(options, seed, 0)));
+  if (isFixed(options)) return repeatRequest(build({}, namesOf(options, seed, 0)));
   return (index) => build({}, namesOf(options, seed, index));
 }
+
+/** @param {Record<string, any>} options @returns {boolean} whether all requests have the same names */
+const isFixed = ({ cn, altNames }) => ![cn, ...altNames].some(hasPlaceholder);
 
 const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
   const serialSet = openSerialSet(serials);
+  const fixed = isFixed(options) ? expectNames(namesOf(options, seed, 0)) : null;
   const classify = createJsonClassifier('issued', ({ data }, index) => {
     const csr = pool === null ? null : pool[index % pool.length];
     const { failure, serial } = checkIssuedCertificate({
@@ -210,7 +213,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
       issuingCaPem: data?.issuing_ca,
       privateKeyPem: csr === null ? (data?.private_key ?? null) : null,
       expectedSpki: csr?.spki ?? null,
-      expected: csr ?? namesOf(options, seed, index),
+      expected: fixed ?? expectNames(csr ?? namesOf(options, seed, index)),
       serialNumber: data?.serial_number,
       isVerbatim: options.role === undefined,
       nowMs: Date.now(),

@@ -23,7 +23,7 @@ export function openSerialSet(memory) {
     /** @param {Uint8Array} serial @returns {'new' | 'repeated' | 'full'} full: not seen before, and not remembered */
     add(serial) {
       const hash = fingerprint(serial);
-      let slot = Number(BigInt.asUintN(32, hash >> 7n)) & lastSlot;
+      let slot = ((halves[0] >>> 7) | (halves[1] << 25)) & lastSlot;
       for (;;) {
         let stored = Atomics.load(table, slot);
         if (stored === 0n) {
@@ -41,6 +41,10 @@ export function openSerialSet(memory) {
   };
 }
 
+/** The last fingerprint; shifting a BigInt would take as long as the rest. */
+const last = new BigInt64Array(1);
+const halves = new Int32Array(last.buffer);
+
 /** FNV-1a over 64 bits as two 32-bit halves with different offsets; never zero. @param {Uint8Array} bytes */
 function fingerprint(bytes) {
   let low = 0x811c9dc5;
@@ -49,6 +53,7 @@ function fingerprint(bytes) {
     low = Math.imul(low ^ byte, 0x01000193);
     high = Math.imul(high ^ byte ^ (low >>> 24), 0x01000193);
   }
-  const value = (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
-  return value === 0n ? 1n : value;
+  halves[0] = low;
+  halves[1] = high;
+  return last[0] || 1n;
 }

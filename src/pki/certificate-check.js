@@ -37,7 +37,7 @@ import { decodePem, serialHex } from './text.js';
  * @property {unknown} [privateKeyPem] null or omitted if the CA generated no key
  * @property {Uint8Array | null} [expectedSpki] public key of the CSR, raw SubjectPublicKeyInfo
  * @property {unknown} serialNumber `1a:2b`
- * @property {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} expected
+ * @property {ReturnType<typeof expectNames>} expected
  * @property {boolean} [isVerbatim] the alternative names are those of the CSR, perhaps without the commonName
  * @property {number} nowMs epoch ms
  */
@@ -73,6 +73,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 
 /** By PEM text, which is the same in every response of a mount. */
 const cachedIssuingCa = memoize(16, readIssuingCa);
+/** Comparing two long texts takes less than the hash of one. @type {{pem: string, ca: ReturnType<typeof readIssuingCa>}} */
+let last = { pem: '', ca: null };
 
 /**
  * @param {Issued} issued
@@ -84,7 +86,7 @@ export function checkIssuedCertificate(issued) {
   if (typeof pem !== 'string' || pem === '') return { failure: 'no_certificate', serial: null };
   try {
     const certificate = readCertificate(pem);
-    return { failure: findFailure(certificate, issued), serial: Buffer.from(certificate.serial) };
+    return { failure: findFailure(certificate, issued), serial: certificate.serial };
   } catch {
     return { failure: 'certificate_unreadable', serial: null };
   }
@@ -116,7 +118,8 @@ const isInRange = (serial) => serial.length <= 20 && serial[0] < 0x80 && serial.
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */
 function checkIssuer(certificate, { issuingCaPem: pem, nowMs }) {
   if (typeof pem !== 'string' || pem === '') return 'no_issuing_ca';
-  const ca = cachedIssuingCa(pem);
+  if (pem !== last.pem) last = { pem, ca: cachedIssuingCa(pem) };
+  const { ca } = last;
   if (ca === null) return 'issuing_ca_unreadable';
   if (!isNamedIssuer(certificate, ca)) return 'wrong_issuer';
   return (
@@ -141,24 +144,29 @@ function readIssuingCa(pem) {
   }
 }
 
+/** @param {{commonName?: string | null, altNames?: readonly string[], ipSans?: readonly string[]}} requested @returns to compare with */
+export const expectNames = ({ commonName = null, altNames = [], ipSans = [] }) => ({
+  commonName,
+  own: commonName ? nameKey(commonName) : '',
+  others: [...altNames.map(nameKey), ...ipSans.map(ipKey)],
+});
+
 /**
  * If a role omits the commonName from the subject (`require_cn=false`), it is in the alternative names instead.
  * @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null}
  */
 function checkNames(certificate, { expected, isVerbatim = false }) {
-  const { commonName, altNames = [], ipSans = [] } = expected;
+  const { commonName, own, others } = expected;
   const found = keysOf(readAlternativeNames(certificate.extensions.get(OID.subjectAltName)));
-  const own = commonName ? nameKey(commonName) : '';
   const isOwnMissing = commonName && !found.includes(own);
-  const requested = [...altNames.map(nameKey), ...ipSans.map(ipKey)];
   const subject = subjectNames(certificate.subject);
-  const isRequested = (/** @type {string} */ key) => key === own || requested.includes(key);
+  const isRequested = (/** @type {string} */ key) => key === own || others.includes(key);
   const hasOther = subject.some(({ isEmail, text }) =>
     isEmail || !commonName ? !isRequested(nameKey(text)) : text !== commonName,
   );
   if (hasOther || (isOwnMissing && !subject.some(({ isEmail }) => !isEmail))) return 'wrong_subject';
   if (isOwnMissing && !isVerbatim && isAlternativeName(commonName)) return 'common_name_only';
-  if (!requested.every((key) => found.includes(key))) return 'wrong_sans';
+  if (!others.every((key) => found.includes(key))) return 'wrong_sans';
   return found.every(isRequested) ? null : 'extra_sans';
 }
 

@@ -2,6 +2,7 @@
  * Structures of RFC 5280 as plain data with views into their DER. Ten times faster than the getters of
  * `X509Certificate`, and includes the raw bytes that hashes and comparisons need.
  */
+import { isAscii } from 'node:buffer';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 export const OID = Object.freeze({
@@ -45,7 +46,7 @@ export function readName(reader) {
   while (!names.atEnd) {
     const set = names.enter(TAG.set);
     if (set.atEnd) throw new DerError('Empty list', set.pos);
-    while (!set.atEnd) set.inside(TAG.sequence, readAttribute);
+    while (!set.atEnd) checkAttribute(set);
   }
   return reader.bytes.subarray(start, reader.to);
 }
@@ -60,8 +61,8 @@ export const readSigned = (der) => readWhole(der, (reader) => reader.inside(TAG.
 function readFrame(frame) {
   const data = frame.readRaw(TAG.sequence);
   const rawAlgorithm = frame.readRaw(TAG.sequence);
-  const algorithm = readAlgorithm(new DerReader(rawAlgorithm));
-  const signed = /** @type {Signed} */ ({ ...algorithm, data, signature: frame.readBitString() });
+  const { oid, parameters } = readAlgorithm(new DerReader(rawAlgorithm));
+  const signed = /** @type {Signed} */ ({ oid, parameters, data, signature: frame.readBitString() });
   return { signed, tbs: new DerReader(data).enter(TAG.sequence), rawAlgorithm };
 }
 
@@ -114,7 +115,7 @@ export function readSomeExtensions(reader, understood) {
 /** @type {Read} */
 const readId = (reader) => reader.readOid();
 /** @type {Read} */
-const readValue = (reader) => reader.readAny();
+const readValue = (reader) => reader.skipAny();
 /** INTEGER (0..MAX). @param {DerReader} reader @param {number} [tag] */
 function readNumber(reader, tag) {
   const value = reader.readInteger(tag);
@@ -131,6 +132,8 @@ const within =
     reader.inside(tag, (contents) => {
       for (const read of parts) read(contents);
     });
+
+const checkAttribute = within(readId, readValue);
 
 /** SEQUENCE SIZE (1..MAX) OF. @type {(read: Read) => Read} */
 const listOf = (read) =>
@@ -160,8 +163,7 @@ function readGeneralName(reader) {
   const octets = reader.read();
   const isText = [0x81, 0x82, 0x86].includes(tag); // IA5String
   const isOther = [0x87, 0xa3, 0xa5].includes(tag); // IP address, x400Address, ediPartyName
-  if (!isOther && (!isText || octets.some((octet) => octet > 0x7f)))
-    throw new DerError('Not a GeneralName', reader.from);
+  if (!isOther && (!isText || !isAscii(octets))) throw new DerError('Not a GeneralName', reader.from);
 }
 
 /** Section 4.2.1.3: at least one bit is set. @param {DerReader} reader */
@@ -177,7 +179,7 @@ function readReason(reader) {
 }
 
 const readNames = listOf(readGeneralName);
-const readPointName = optional([0xa0, readNames], [0xa1, listOf(within(readAttribute))]);
+const readPointName = optional([0xa0, readNames], [0xa1, listOf(checkAttribute)]);
 const readPointStart = optional([0xa0, within(assertSome, readPointName)], [0x81, readBits]);
 const readPointIssuer = optional([0xa2, readNames]);
 /** Section 4.2.1.13: reasons alone are no distribution point. @type {Read} */

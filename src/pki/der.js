@@ -150,7 +150,14 @@ export class DerReader {
    * An element of any type. Checks lengths, the form of universal types, and the contents of BOOLEAN, numbers, BIT
    * STRING, OIDs, strings, times and NULL at every level. @returns {Buffer} raw
    */
-  readAny(depth = 0) {
+  readAny() {
+    const start = this.pos;
+    this.skipAny();
+    return this.bytes.subarray(start, this.to);
+  }
+
+  /** Checks like `readAny`. */
+  skipAny(depth = 0) {
     const { pos: start, tag } = this;
     const isUniversal = tag >= 0 && tag < 0x40;
     if (tag === 0 || (isUniversal && ((CONSTRUCTED >> (tag & 0x1f)) & 1) !== tag >> 5))
@@ -161,15 +168,14 @@ export class DerReader {
     else if (tag === TAG.bitString) this.readNamedBits();
     else if (tag === TAG.utcTime || tag === TAG.generalizedTime) this.readTime();
     else this.next();
-    if (STRINGS[tag]?.(this.bytes.subarray(this.from, this.to)) === false)
+    if (tag in STRINGS && !STRINGS[tag](this.bytes.subarray(this.from, this.to)))
       throw new DerError('Not text of this type', start);
     if (tag === TAG.null && this.from !== this.to) throw new DerError('NULL with contents', start);
     if ((tag & 0x20) !== 0) {
       if (depth === MAX_ANY_DEPTH) throw new DerError('Elements are nested too deeply', start);
       const inner = new DerReader(this.bytes, this.from, this.to);
-      while (!inner.atEnd) inner.readAny(depth + 1);
+      while (!inner.atEnd) inner.skipAny(depth + 1);
     }
-    return this.bytes.subarray(start, this.to);
   }
 
   /** Contents, kept raw: their first nine bits are neither all zero nor all one (X.690 section 8.3.2). */

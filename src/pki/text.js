@@ -23,24 +23,27 @@ export function* pemBlocks(text) {
 
 /** Lines of base64. OpenSSL, Node and Go reject indented lines, empty lines, and a body without line breaks. */
 const BODY = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
-/** As Vault sends it: one block. */
-const ONE_BLOCK = new RegExp(
-  `^\\s*-----BEGIN ([A-Z0-9 ]+)-----${BODY.source.slice(1, -1)}-----END \\1-----\\s*$`,
-);
 
 /** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
-export const decodeBody = (body) => decodeLines(BODY.exec(body ?? '')?.[1] ?? null);
+export function decodeBody(body) {
+  if (body === null) return null;
+  const signs = body.replaceAll('\n', '');
+  const der = Buffer.from(signs, 'base64');
+  // For most, encoding it again takes half the time of the pattern.
+  const isPlain = body.startsWith('\n') && body.endsWith('\n') && !body.includes('\n\n');
+  if (isPlain && !body.includes('=\n=') && der.toString('base64') === signs) return der;
+  const count = BODY.exec(body)?.[1].replace(/\s/g, '').length ?? 1;
+  return count % 4 === 0 ? der : null;
+}
 
 /** @param {string} text @param {RegExp} label @returns {Buffer | null} DER; null: not base64, or more than one such block */
 export function decodePem(text, label) {
-  const [, found = '', lines = null] = ONE_BLOCK.exec(text) ?? [];
-  return label.test(found) ? decodeLines(lines) : null;
-}
-
-/** @param {string | null} lines of base64 */
-function decodeLines(lines) {
-  const signs = lines?.replace(/\s/g, '');
-  return signs !== undefined && signs.length % 4 === 0 ? Buffer.from(signs, 'base64') : null;
+  const block = text.trim();
+  const labelEnd = block.indexOf('-----', BEGIN.length);
+  const found = block.slice(BEGIN.length, Math.max(0, labelEnd));
+  const end = `-----END ${found}-----`;
+  const isBlock = found !== '' && block.startsWith(BEGIN) && block.endsWith(end);
+  return isBlock && label.test(found) ? decodeBody(block.slice(labelEnd + 5, -end.length)) : null;
 }
 
 /** @param {string} label @param {Uint8Array} der @returns {string} lines of 64 characters, a newline at the end */

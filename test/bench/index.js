@@ -93,6 +93,13 @@ export const benches = {
     seconds: 10,
     load: () => import('./on-vault.js'),
   },
+  certificates: {
+    describe:
+      'CPU time to check a certificate of a real Vault, and certificates/s compared with vault-benchmark',
+    seconds: 10,
+    runs: 10,
+    load: () => import('./certificates.js'),
+  },
   http2: {
     describe: 'OCSP responses/s of a real Vault over HTTP/2, compared with h2load',
     seconds: 10,

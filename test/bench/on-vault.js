@@ -26,7 +26,7 @@ const CONCURRENCY = 10;
 const GOAL_RATIO = 1;
 
 /** @typedef {Parameters<Parameters<typeof withVault>[0]>[0]} Vault */
-/** @typedef {{perSecond: number, cpuMs: number}} Measured CPU time of the load generator per response, including startup and warm-up */
+/** @typedef {{perSecond: number, cpuMs: number, responses?: number}} Measured CPU time of the load generator per response, including startup and warm-up; `responses`: of ours */
 /** @typedef {{tool: string, measure: () => Promise<Measured>}} Source */
 /** @typedef {Pick<Job, 'url' | 'headers' | 'bodyFile' | 'contentType'>} Request */
 
@@ -96,7 +96,8 @@ export function ourSource({ url, token, caCert }, args, seconds) {
     if (code !== 0 || totals.failed > 0 || verification.unchecked > 0) {
       throw new Error(`exit code ${code}, ${JSON.stringify(totals)}, ${JSON.stringify(verification)}`);
     }
-    return { perSecond: rates.perSecond, cpuMs: (cpuSeconds * 1000) / (totals.sent + warmup.sent) };
+    const responses = totals.sent + warmup.sent;
+    return { perSecond: rates.perSecond, cpuMs: (cpuSeconds * 1000) / responses, responses };
   };
   return { tool: 'ours', measure };
 }

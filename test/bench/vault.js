@@ -9,7 +9,7 @@ import { startVault } from '../vault/start.js';
  * @template T
  * @param {(vault: {url: string, token: string, caCert: string | null, cert: string, issuer: string, folder: string}) => Promise<T>} use `cert` and
  *   `issuer`: files of a stored certificate and of its issuer; `folder` for more of them
- * @param {{tls?: boolean}} [options]
+ * @param {{tls?: boolean, caKeyType?: 'rsa' | 'ec'}} [options]
  * @returns {Promise<T>}
  */
 export async function withVault(use, options) {
@@ -17,7 +17,7 @@ export async function withVault(use, options) {
   const folder = mkdtempSync(join(tmpdir(), 'vault-pki-load-bench-'));
   try {
     const client = vault.connect();
-    const { intermediate } = await setUpPki(client);
+    const { intermediate } = await setUpPki(client, options);
     const { data } = await client.write('pki_int/issue/ec-stored', { common_name: 'localhost' });
     await client.close();
     const [cert, issuer] = [join(folder, 'leaf.pem'), join(folder, 'issuer.pem')];

@@ -9,6 +9,7 @@ test('a value nested more than 1,000 deep is rejected, whatever its length', () 
   assert.deepEqual(Object.keys(parseJson(nested(999)) ?? {}), ['a']);
   for (const levels of [1000, 20_000, 4_000_000]) assert.equal(parseJson(nested(levels)), null);
   assert.equal(parseJson(Buffer.from('[')), null);
+  assert.equal(parseJson(Buffer.from(`${'{"a":'.repeat(1001)}1${'}'.repeat(1001)}`)), null);
   const wide = Buffer.from(`{"a":[${'{},[],'.repeat(2000)}1]}`);
   assert.equal(parseJson(wide)?.a.length, 4001);
 });

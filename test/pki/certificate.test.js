@@ -113,6 +113,41 @@ test('PEM is read in linear time, whatever is missing', () => {
   }
 });
 
+test('PEM has lines of base64 without empty or indented ones, and padding on one line at the end', () => {
+  const lines = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
+  const check = (/** @type {string[]} */ parts) => {
+    const body = parts.join('');
+    const signs = lines.exec(body)?.[1].replace(/\s/g, '') ?? '?';
+    const der = signs.length % 4 === 0 ? Buffer.from(signs, 'base64') : null;
+    assert.deepEqual(decodeBody(body), der, JSON.stringify(body));
+    assert.deepEqual(decodePem(`-----BEGIN X-----${body}-----END X-----`, /^X$/), der);
+  };
+  const part = fc.constantFrom('TUlJ', 'TQ', 'TR', 'A', '=', '==', '\n', '\r\n', ' \n', ' ', '!');
+  const examples = ['TQ==\n', '\nTQ==\n', '\nTQ=\n=\n', '\nTQ\n==\n', '\nT\nQ==\n', '\n', ''];
+  fc.assert(fc.property(fc.array(part, { maxLength: 8 }), check), {
+    numRuns: 2000,
+    examples: examples.map((body) => [[body]]),
+  });
+});
+
+test('PEM is one block under the expected label', () => {
+  const block = '-----BEGIN X-----\nTUlJ\n-----END X-----';
+  assert.equal(decodePem(` ${block}\n`, /^X$/)?.toString(), 'MII');
+  for (const [text, label] of /** @type {[string, RegExp][]} */ ([
+    [block, /^Y$/],
+    [block.replaceAll('X', ''), /^$/],
+    [block.replace('-----BEGIN', '=====BEGIN'), /^X$/],
+    [block.replace('END X', 'END Y'), /^X$/],
+    [block.slice(0, -5), /^X$/],
+    [`${block}\n${block}`, /^X$/],
+    [`X${block}`, /^X$/],
+    ['-----BEGIN X-----END X-----', /^X$/],
+    ['-----BEGIN X-----', /^X$/],
+  ])) {
+    assert.equal(decodePem(text, label), null, text);
+  }
+});
+
 test('PEM with white space and no base64 is rejected in linear time', () => {
   const spaces = ' '.repeat(100_000);
   const { user } = process.cpuUsage();
