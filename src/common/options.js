@@ -116,7 +116,7 @@ const CONVERT = {
     const text = String(raw).trim();
     const value = WHOLE.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN;
     if (Number.isSafeInteger(value)) return value;
-    throw badValue(flag, raw, 'not a whole number in digits', 'Write it e.g. as 10.');
+    throw badValue(flag, raw, 'not a whole number', 'Write it in digits, e.g. 10.');
   },
   duration: (raw, flag) => parseDuration(raw, flag),
   rate: (raw, flag, { min }) => parseRate(raw, flag, min === 0),

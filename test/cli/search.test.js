@@ -15,6 +15,11 @@ const CONTRADICTIONS = [
   ['both', () => readSearch({ ...NONE, findMaxRate: true, maxConcurrency: 5 }, 1), /an open loop/],
   ['--repeat', () => readSearch({ ...NONE, findMaxRate: true }, 3), /but --repeat 3 sets the number of runs/],
   ['--repeat', () => readSearch({ ...NONE, maxConcurrency: 8 }, 3), /--max-concurrency .* --repeat 3/],
+  [
+    'a first rate',
+    () => plannedForSearch({ of: 'rate', highest: 5 }, { rate: '10' }),
+    /10 is above --max-rate/,
+  ],
   ['a rate', () => plannedForSearch({ of: 'concurrency', highest: 5 }, { rate: '5' }), /makes an open/],
   [
     'Poisson arrivals in a closed loop',

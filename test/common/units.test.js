@@ -57,6 +57,8 @@ const BAD_DURATIONS = [
   '1__000s',
   '1000_000s',
   '5S',
+  '1h1h',
+  '1ms2s1ms',
 ];
 for (const text of BAD_DURATIONS) {
   test(`not a duration: ${JSON.stringify(text)}`, () => {
