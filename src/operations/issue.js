@@ -198,7 +198,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
   return (index) => build({}, namesOf(options, seed, index));
 }
 
-const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
+const SERIALS_OF_PART = 'Serials were compared within each part of the plan, not between parts.';
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {

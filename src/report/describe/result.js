@@ -8,6 +8,7 @@ import { invalidItem, keyFigure, requirementItem, worstVerdict } from './bars.js
 import { nextSteps } from './next.js';
 import { phasesOf } from './phases.js';
 import {
+  between,
   countColumns,
   counted,
   errorsPhrase,
@@ -246,8 +247,11 @@ function remarksOf({ measurement, unfinished }) {
 
 /** @param {Result} result @returns {Part[]} */
 function run(result) {
-  const { rates, durationSeconds, startedAt, tool, environment } = result;
+  const { rates, durationSeconds, startedAt, tool, environment, merged } = result;
   const { node, platform, cpus } = environment;
+  const coresOf = (/** @type {number | null | undefined} */ number) => counted(Number(number), 'core');
+  const cores = merged?.map((part) => part.environment.cpus);
+  const machine = cores === undefined ? coresOf(cpus) : `${between(cores, coresOf)} per part`;
   const rate = `${perSecondText(rates.perSecond)}, ${perHourText(rates.perHour)} an hour`;
   const peak = formatCount(Number(rates.peakOneSecond.toFixed(1)));
   return facts([
@@ -255,7 +259,7 @@ function run(result) {
     ['Checked', verificationPhrase(result)],
     ['Connections', connectionsPhrase(result)],
     ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
-    ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${counted(cpus, 'core')}`],
+    ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${machine}`],
   ]);
 }
 
