@@ -162,7 +162,10 @@ export async function startKubernetes(pauseImage) {
   }
   return {
     folder,
+    env,
     kubectl,
+    /** @param {string} id of a container, as in a pod's status */
+    kill: (id) => ctr('tasks', 'kill', '--signal', 'SIGKILL', id.replace('containerd://', '')),
     /** @param {string} archive of docker's or OCI's layout */
     importImage: (archive) => ctr('images', 'import', archive),
     stop,
