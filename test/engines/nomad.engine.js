@@ -110,6 +110,24 @@ test('a job with three parts: one run, one verdict, by the commands of the docs'
   assert.equal(result.totals.sent, 1200);
 });
 
+test('a part waits for part 0 by a variable that it may read', async () => {
+  const path = join(engine.folder, EXAMPLE);
+  const job = readFileSync(path, 'utf8');
+  assert.equal(job.split('"-part-0"').length, 2);
+  writeFileSync(path, job.replace('"-part-0"', '"-part-9"'));
+  await operate(`${REMOVE}\n${RUN.split('\n')[1]}`);
+  const said = await until('Nomad says why the parts wait', async () => {
+    const messages = (await allocations()).flatMap(({ TaskStates: states }) =>
+      (states?.part.Events ?? []).map((/** @type {any} */ { DisplayMessage: message }) => message),
+    );
+    return messages.find((message) => /Missing|failed|denied/.test(message));
+  });
+  assert.match(said, /^Missing: /);
+  // Nomad would give up after some refusals.
+  assert.doesNotMatch(readFileSync(join(engine.folder, 'agent.log'), 'utf8'), /nomad\.var\..*denied/);
+  writeFileSync(path, job);
+});
+
 test('a part that is killed: the verdict names it, and it is not started again', async () => {
   const [first, , killed] = await startRun();
   await engine.nomad('alloc', 'signal', '-s', 'SIGKILL', killed);
