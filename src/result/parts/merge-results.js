@@ -203,7 +203,8 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
     verification: { ...sum.verification, notes: [...new Set(notes)] },
     environment: { node: all('node'), platform: all('platform'), cpus },
     merged: parts.map(({ shard, result }) => ({
-      ...shard,
+      index: shard.index,
+      of: shard.of,
       startedAt: result.startedAt,
       durationSeconds: result.durationSeconds,
       command: result.command,
