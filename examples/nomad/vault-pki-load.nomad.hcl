@@ -1,11 +1,11 @@
-# nomad var put nomad/jobs/vault-pki-load token="$VAULT_TOKEN" secret="$(openssl rand -hex 32)"
-# nomad job run -var vault_addr="$VAULT_ADDR" examples/nomad/vault-pki-load.nomad.hcl
+# docs/machines.md has the commands.
 
 variable "vault_addr" {
   type = string
 }
+# Nomad always pulls an image without a tag, or with the tag latest: one that exists only on the nodes needs another.
 variable "image" {
-  default = "vault-pki-load:latest"
+  type = string
 }
 variable "parts" {
   type    = number
@@ -42,16 +42,19 @@ job "vault-pki-load" {
     # Only that of part 0 is asked for.
     service {
       provider = "nomad"
-      name     = "vault-pki-load-part-${NOMAD_ALLOC_INDEX}"
+      name     = "${NOMAD_JOB_NAME}-part-${NOMAD_ALLOC_INDEX}"
       port     = "join"
     }
 
     task "part" {
       driver = "docker"
       config {
-        image = var.image
-        args  = concat(var.load, ["--join", "${JOIN}", "--out", "${NOMAD_TASK_DIR}/result.json"])
-        ports = ["join"]
+        image           = var.image
+        args            = concat(var.load, ["--join", "${JOIN}", "--out", "${NOMAD_TASK_DIR}/result.json"])
+        ports           = ["join"]
+        readonly_rootfs = true
+        cap_drop        = ["all"]
+        security_opt    = ["no-new-privileges"]
       }
 
       env {
@@ -62,16 +65,17 @@ job "vault-pki-load" {
         destination = "secrets/part.env"
         env         = true
         change_mode = "noop"
-        # The part starts when part 0 has its address: a variable that never exists keeps the template waiting.
+        # The part starts when part 0 has its address: a variable that does not exist keeps the template waiting. It is
+        # one that the job may read, as a refusal would count as an error, of which a template has few attempts.
         data = <<-EOT
           {{ with nomadVar "nomad/jobs/vault-pki-load" }}
           VAULT_TOKEN={{ .token }}
           VAULT_PKI_LOAD_JOIN_SECRET={{ .secret }}
           {{ end }}
-          {{ range nomadService "vault-pki-load-part-0" }}
+          {{ range nomadService (print (env "NOMAD_JOB_NAME") "-part-0") }}
           JOIN={{ .Address }}:{{ .Port }}
           {{ else }}
-          {{ nomadVar "nomad/jobs/vault-pki-load/never" }}
+          {{ nomadVar "nomad/jobs/vault-pki-load/parts/part" }}
           {{ end }}
         EOT
       }
@@ -80,7 +84,8 @@ job "vault-pki-load" {
         cpu    = 1000
         memory = 512
       }
-      kill_timeout = "30s"
+      # For the removal of what a part has created. A client's max_kill_timeout, 30s by default, may cap it.
+      kill_timeout = "120s"
     }
   }
 }

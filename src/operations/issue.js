@@ -200,7 +200,7 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
 /** @param {Record<string, any>} options @returns {boolean} whether all requests have the same names */
 const isFixed = ({ cn, altNames }) => ![cn, ...altNames].some(hasPlaceholder);
 
-const SERIALS_OF_PART = 'Serials were compared within this part of the plan (--shard), not with other parts.';
+const SERIALS_OF_PART = 'Serials were compared within each part of the plan, not between parts.';
 
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {

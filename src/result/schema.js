@@ -111,6 +111,8 @@ export const MergeBlock = named('MergeBlock', {
 
 const MergedPart = named('MergedPart', {
   index: count,
+  /** Parts of the plan, lost ones included; absent in older files. */
+  of: z.int().min(1).optional(),
   startedAt: z.iso.datetime(),
   durationSeconds: amount,
   command: z.string(),

@@ -99,7 +99,9 @@ export function countToolErrors(operations, { droppedLate, forgone }) {
  * @param {Watched} run.watched @param {boolean} run.targetIsLocal on this machine @param {StartGap | null} [run.apart]
  * @param {Omit<StartGap, 'grade'> | null} [run.endedApart] parts of a closed loop ended at different times
  * @param {{part: string, why: string}[]} [run.missing] parts of the plan without a result
- * @param {{part: string, why: string}[]} [run.invalid] parts whose own measurement is invalid
+ * @param {{part: string, why: string, isJudgedOnSum: boolean}[]} [run.invalid] parts whose own measurement is invalid; what
+ *   makes it so may have been judged on the sum of all parts
+ * @param {string[]} [run.busyParts] parts whose own machine was busy; undefined: there is one machine
  */
 export function observe({ load, operations, block, facts, seconds, watched, targetIsLocal, ...parts }) {
   const { planned, neverSent, sent, succeeded } = block.totals;

@@ -47,11 +47,10 @@ export const REASONS = Object.freeze({
   parts_invalid({ invalid = [] }) {
     if (invalid.length === 0) return null;
     const named = invalid.map(({ part, why }) => `${part}: ${why}`);
-    const remedy = 'See the result of each of these parts, and repeat the run.';
     return {
-      grade: 'invalid',
-      text: `The measurement of a part is invalid: ${listFirst(named, MAX_PARTS)}`,
-      remedy,
+      grade: invalid.every(({ isJudgedOnSum }) => isJudgedOnSum) ? 'remark' : 'invalid',
+      text: `The measurement of a part is invalid by itself: ${listFirst(named, MAX_PARTS)}`,
+      remedy: 'Remove the cause, and repeat the run.',
     };
   },
   parts_apart: ({ apart }) => apart ?? null,
@@ -121,7 +120,7 @@ function notOffered(observed) {
   if (!isTooMany(failed, sent)) return null;
   return {
     grade: 'invalid',
-    text: `${ofAll(failed, sent)} requests failed because this machine had no file descriptor or local port left for them.`,
+    text: `${ofAll(failed, sent)} requests failed because the machine that sent them had no file descriptor or local port left.`,
     remedy:
       'Raise ulimit -n (open files), lower --concurrency or the rate of new connections, or use several --local-address.',
   };
@@ -149,7 +148,14 @@ function busyMachine(observed) {
     .filter(Boolean)
     .join(' ');
   const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);
-  return { text: `This machine was busy: ${effect}.`, ...(detail !== '' && { detail }), remedy };
+  return { text: `${whichBusy(observed)}: ${effect}.`, ...(detail !== '' && { detail }), remedy };
+}
+
+/** @param {Observed} observed @returns {string} */
+function whichBusy({ busyParts }) {
+  if (busyParts === undefined) return 'This machine was busy';
+  const [machine, was] = busyParts.length === 1 ? ['machine', 'was'] : ['machines', 'were'];
+  return `The ${machine} of ${listFirst(busyParts, MAX_PARTS)} ${was} busy`;
 }
 
 /** @param {Observed} observed @returns {string | null} a sentence */

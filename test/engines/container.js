@@ -160,7 +160,11 @@ export async function buildImage(podman) {
   const npm = (/** @type {string[]} */ ...args) =>
     execFileSync('npm', args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] }).toString();
   const [{ files }] = JSON.parse(npm('pack', '--json', '--pack-destination', context).replace(/^[^[{]*/, ''));
-  cpSync(join(ROOT, 'package-lock.json'), join(context, 'package-lock.json'));
+  for (const file of ['package.json', 'package-lock.json', '.dockerignore'])
+    cpSync(join(ROOT, file), join(context, file));
+  // An older package, and what no image may have.
+  writeFileSync(join(context, 'vault-pki-load-0.0.1.tgz'), 'not an archive');
+  writeFileSync(join(context, 'secret.env'), 'VAULT_TOKEN=secret');
   // Where this machine finds packages; it does not become part of the image.
   const npmrc = join(podman.folder, 'npmrc');
   const settings = [

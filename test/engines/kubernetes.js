@@ -70,11 +70,11 @@ export async function startKubernetes(pauseImage) {
   };
   process.once('exit', killOnExit);
 
+  /** Of a shell of the cluster's user. @type {NodeJS.ProcessEnv} */
+  const env = { PATH: `${binaries}:${process.env.PATH}`, HOME: folder, KUBECONFIG: at('kubeconfig') };
   /** @param {string[]} args @returns {Promise<string>} what it prints; rejects if it fails */
-  const kubectl = async (...args) => {
-    const all = ['--kubeconfig', at('kubeconfig'), ...args];
-    return (await promisify(execFile)(join(binaries, 'kubectl'), all, { maxBuffer: 2 ** 26 })).stdout;
-  };
+  const kubectl = async (...args) =>
+    (await promisify(execFile)(join(binaries, 'kubectl'), args, { env, maxBuffer: 2 ** 26 })).stdout;
   const inContainerd = (/** @type {string[]} */ ...args) => [
     '-t',
     String(children.get('containerd')?.pid),
@@ -162,7 +162,10 @@ export async function startKubernetes(pauseImage) {
   }
   return {
     folder,
+    env,
     kubectl,
+    /** @param {string} id of a container, as in a pod's status */
+    kill: (id) => ctr('tasks', 'kill', '--signal', 'SIGKILL', id.replace('containerd://', '')),
     /** @param {string} archive of docker's or OCI's layout */
     importImage: (archive) => ctr('images', 'import', archive),
     stop,

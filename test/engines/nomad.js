@@ -1,8 +1,8 @@
-/** Starts a real Nomad, server and client in one process, on loopback, in a temporary folder. */
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+/** Starts a real Nomad, server and client in one process, with access control lists, on loopback, in a temporary folder. */
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endProcess, freePort } from '../vault/start.js';
@@ -18,6 +18,7 @@ const configOf = (http, rpc, serf) => `
 ports { http = ${http}  rpc = ${rpc}  serf = ${serf} }
 disable_update_check = true
 disable_anonymous_signature = true
+acl { enabled = true }
 client {
   network_interface = "lo"
   options = {
@@ -38,7 +39,12 @@ export async function startNomad() {
   const [http, rpc, serf] = [await freePort(), await freePort(), await freePort()];
   writeFileSync(join(folder, 'agent.hcl'), configOf(http, rpc, serf));
   const log = openSync(join(folder, 'agent.log'), 'a');
-  const env = { PATH: process.env.PATH, HOME: folder, NOMAD_ADDR: `http://127.0.0.1:${http}` };
+  /** @type {NodeJS.ProcessEnv} */
+  const env = {
+    PATH: `${dirname(binary)}:${process.env.PATH}`,
+    HOME: folder,
+    NOMAD_ADDR: `http://127.0.0.1:${http}`,
+  };
   const args = [
     'agent',
     '-dev',
@@ -55,15 +61,23 @@ export async function startNomad() {
     (await promisify(execFile)(binary, args, { env, cwd: folder, maxBuffer: 2 ** 26 })).stdout;
   for (let waitedMs = 0; ; waitedMs += 200) {
     if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) throw new Error('Nomad did not start');
+    // The token of the operator; a job has only its workload identity.
+    env.NOMAD_TOKEN ??=
+      (await nomad('acl', 'bootstrap', '-t', '{{.SecretID}}').catch(() => '')).trim() || undefined;
     if ((await nomad('node', 'status').catch(() => '')).includes('ready')) break;
     await sleep(200);
   }
   return {
     folder,
+    /** Of a shell of the operator: address, token and the path of the program. */
+    env,
     nomad,
     async stop() {
       process.removeListener('exit', killOnExit);
       await endProcess(child, 'SIGINT');
+      // Allocations that it was about to remove.
+      for (const path of readFileSync('/proc/mounts', 'utf8').match(/(?<= )\/\S+/g) ?? [])
+        if (path.startsWith(`${folder}/`)) execFileSync('umount', [path]);
       removeLeft();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -123,6 +123,16 @@ test('details follow the answer, each only if it adds information', () => {
     assert.doesNotMatch(plain, new RegExp(`^${heading}`, 'm'));
 });
 
+/** @param {number} of how many parts @returns {Result} merged from two */
+function mergedOf(of) {
+  const merged = [2, 8].map((cpus, index) => ({ index, of, environment: { cpus } }));
+  return sampleResult([], {
+    merged: /** @type {any} */ (merged),
+    target: { url: 'http://a', product: null, version: null },
+  });
+}
+const OF_PARTS = mergedOf(2);
+
 /** @type {[string, Result, RegExp][]} */
 const SAID = [
   [
@@ -150,6 +160,9 @@ const SAID = [
     }),
     /^ocsp on http:\/\/a, open loop at 20\/s, 20 s, shard 1\/4$/m,
   ],
+  ['parts', OF_PARTS, /, open loop at 20\/s, 20 s, 2 parts$/m],
+  ['the machines of parts', OF_PARTS, /, 2 to 8 cores per\s+part$/m],
+  ['a missing part', mergedOf(3), /, open loop at 20\/s, 20 s, 2 of 3 parts$/m],
 ];
 
 for (const [what, result, pattern] of SAID) {

@@ -148,10 +148,10 @@ describe('the merged result', () => {
     assert.equal(sum.merge, undefined);
     assert.equal(sum.startedAtMonotonicNs, undefined);
     assert.deepEqual(
-      sum.merged?.map(({ index, threads, sent, command }) => [index, threads, sent, command]),
+      sum.merged?.map(({ index, of, threads, sent, command }) => [index, of, threads, sent, command]),
       [
-        [0, 1, 200, 'vault-pki-load synthetic --shard 0/2'],
-        [1, 2, 200, 'vault-pki-load synthetic --shard 1/2'],
+        [0, 2, 1, 200, 'vault-pki-load synthetic --shard 0/2'],
+        [1, 2, 2, 200, 'vault-pki-load synthetic --shard 1/2'],
       ],
     );
     assert.throws(() => mergeResults([sum]), { code: 'not_a_part' });
@@ -189,6 +189,48 @@ describe('the measurement of the merged result', () => {
     const { measurement } = mergeResults(parts.map(read));
     assert.deepEqual(codes(measurement), ['parts_invalid']);
     assert.match(measurement.reasons[0].text, /part 3 of 10: The tool was late and dropped/);
+  });
+
+  test('is judged on the sum if a part only sent many of its few requests in other seconds', () => {
+    const reason = {
+      code: 'load_not_offered',
+      grade: /** @type {const} */ ('invalid'),
+      text: 'Late.',
+      remedy: 'x',
+    };
+    for (const [second, expected] of /** @type {const} */ ([
+      [15, 'valid'],
+      [30, 'invalid'],
+    ])) {
+      const late = structuredClone(A);
+      Object.assign(late.measurement, { verdict: 'invalid', reasons: [reason] });
+      Object.assign(Object(late.merge).watch, { displaced: { second, tenth: second } });
+      const { measurement } = mergeResults([late, B]);
+      assert.equal(measurement.verdict, expected);
+      const named = measurement.reasons.find(({ code }) => code === 'parts_invalid');
+      assert.deepEqual(
+        [named?.grade, named?.text],
+        ['remark', 'The measurement of a part is invalid by itself: part 0 of 2: Late.'],
+      );
+    }
+  });
+
+  test('names the parts whose machines were busy, else the one that sent the latest', () => {
+    const late = syntheticParts(
+      {
+        load: LOAD,
+        change: (one) => ({ ...one, sent: one.sent + 3000, done: one.done + 3000, sendLateMs: 3000 }),
+      },
+      [1, 1],
+    );
+    const busy = { code: 'busy_machine', grade: /** @type {const} */ ('remark'), text: 'x', remedy: 'x' };
+    const textOf = (/** @type {Result[]} */ parts) =>
+      mergeResults(parts).measurement.reasons.find(({ code }) => code === 'busy_machine')?.text;
+    const [a, b] = [A, late[1]].map(read);
+    for (const part of [a, b]) part.measurement = { ...part.measurement, verdict: 'valid', reasons: [] };
+    assert.match(String(textOf([a, b])), /^The machine of part 1 of 2 was busy: /);
+    for (const part of [a, b]) part.measurement.reasons = [busy];
+    assert.match(String(textOf([a, b])), /^The machines of part 0 of 2, part 1 of 2 were busy: /);
   });
 
   test('is not invalid because of a part without a connection or a request of its own', () => {

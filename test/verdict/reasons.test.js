@@ -141,8 +141,14 @@ const TABLE = [
   ],
   [
     'a part whose own measurement is invalid',
-    { invalid: [{ part: 'part 1 of 3', why: 'No request was sent.' }] },
+    { invalid: [{ part: 'part 1 of 3', why: 'No request was sent.', isJudgedOnSum: false }] },
     'invalid',
+    ['parts_invalid'],
+  ],
+  [
+    'a part that sent many of its few requests late, not many of all',
+    { invalid: [{ part: 'part 1 of 3', why: 'The tool was late.', isJudgedOnSum: true }] },
+    'valid',
     ['parts_invalid'],
   ],
   ['figures that do not add up', { problems: ['a is not b'] }, 'invalid', ['bookkeeping']],

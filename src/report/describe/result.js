@@ -11,6 +11,7 @@ import {
   countColumns,
   counted,
   errorsPhrase,
+  extent,
   headline,
   levelPhrase,
   pacePhrase,
@@ -247,7 +248,6 @@ function remarksOf({ measurement, unfinished }) {
 /** @param {Result} result @returns {Part[]} */
 function run(result) {
   const { rates, durationSeconds, startedAt, tool, environment } = result;
-  const { node, platform, cpus } = environment;
   const rate = `${perSecondText(rates.perSecond)}, ${perHourText(rates.perHour)} an hour`;
   const peak = formatCount(Number(rates.peakOneSecond.toFixed(1)));
   return facts([
@@ -255,8 +255,18 @@ function run(result) {
     ['Checked', verificationPhrase(result)],
     ['Connections', connectionsPhrase(result)],
     ['Time', `${formatDuration(durationSeconds * 1000)} from ${startedAt}`],
-    ['Tool', `vault-pki-load ${tool.version}, Node ${node} on ${platform}, ${counted(cpus, 'core')}`],
+    [
+      'Tool',
+      `vault-pki-load ${tool.version}, Node ${environment.node} on ${environment.platform}, ${coresPhrase(result)}`,
+    ],
   ]);
+}
+
+/** @param {Result} result @returns {string} `2 cores`; of parts, `2 to 8 cores per part` */
+function coresPhrase({ environment, merged }) {
+  if (merged === undefined) return counted(environment.cpus, 'core');
+  const [least, most] = extent(merged.map((part) => part.environment.cpus));
+  return `${least < most ? `${least} to ` : ''}${counted(most, 'core')} per part`;
 }
 
 /** @param {Result} result @returns {string} `a new one for each request; TLSv1.3 TLS_AES_128_GCM_SHA256 http/1.1: 400 handshakes, 99 % resumed; 20/s with a response` */

@@ -67,9 +67,15 @@ export function levelPhrase({ model }, from, to) {
   return text(from) === text(to) ? text(to) : `${text(from).replace(/\/s$/, '')} to ${text(to)}`;
 }
 
-/** @param {Result} result @returns {string} `open loop at 20/s, 20 s, shard 0/4` */
-export function planPhrase({ load, shard }) {
-  return shard === undefined ? loadPhrase(load) : `${loadPhrase(load)}, shard ${shard.index}/${shard.of}`;
+/** @param {Result} result @returns {string} `open loop at 20/s, 20 s, shard 0/4`; `..., 3 parts`, or `2 of 3 parts` if one is missing */
+export function planPhrase({ load, shard, merged = [] }) {
+  const [{ of = merged.length } = {}] = merged;
+  const parts = counted(of, 'part');
+  return joined([
+    loadPhrase(load),
+    shard !== undefined && `shard ${shard.index}/${shard.of}`,
+    merged.length > 0 && (merged.length < of ? `${formatCount(merged.length)} of ${parts}` : parts),
+  ]);
 }
 
 /** @param {Result} result @returns {string} */

@@ -13,6 +13,7 @@ import { inFlightBetween, offeredBetween } from '../../plan/schedule.js';
 import { partName, shareOf } from '../../plan/shard-part.js';
 import { stagesOf } from '../../plan/stages.js';
 import { countToolErrors, machineOf, mergeCounted, observe } from '../../verdict/observed.js';
+import { REASONS } from '../../verdict/reasons.js';
 import { buildBlock } from '../build.js';
 import { findUnreadable } from '../check/check-latency.js';
 import { concludeWith } from '../conclude.js';
@@ -84,10 +85,8 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
     apart,
     endedApart: endedApart(parts, load),
     missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
-    invalid: parts.filter(hasShare).flatMap(({ shard, result: { measurement } }) => {
-      const reason = measurement.reasons.find(({ grade }) => grade === 'invalid');
-      return reason === undefined ? [] : [{ why: reason.text, part: partName(shard) }];
-    }),
+    invalid: parts.filter(hasShare).flatMap(whyInvalid),
+    busyParts: busyOf(parts),
   };
   const seen = observe({ load, operations, block, facts, seconds, watched, targetIsLocal: false, ...found });
   const startedAt = new Date(minOf(parts.map(startOf)));
@@ -108,6 +107,31 @@ function duePerSecond(parts, missing, schedule, warmupMs) {
 function hasShare({ shard, result: { totals, load } }) {
   if (load.model === 'open') return totals.planned > 0;
   return [load.concurrency, load.requests ?? shard.of].every((all) => shareOf(all, shard) > 0);
+}
+
+/** @param {Part} part @returns {{part: string, why: string, isJudgedOnSum: boolean}[]} none: its measurement is valid */
+function whyInvalid(part) {
+  const [reason, ...others] = part.result.measurement.reasons.filter(({ grade }) => grade === 'invalid');
+  if (reason === undefined) return [];
+  const isJudgedOnSum = others.length === 0 && reason.code === 'load_not_offered' && isOnlyDisplaced(part);
+  return [{ part: partName(part.shard), why: reason.text, isJudgedOnSum }];
+}
+
+/** A few requests sent in another second are many of a small part, but may be few of the plan. @param {Part} part */
+function isOnlyDisplaced({ merge: { watch }, result: { totals, load, outcomes, interrupted } }) {
+  const seen = { forgone: 0, ...watch, ...totals, outcomes, interrupted, model: load.model };
+  const onTime = { ...seen, displaced: { second: 0, tenth: 0 } };
+  return REASONS.load_not_offered(/** @type {any} */ (onTime)) === null;
+}
+
+/** @param {Part[]} parts @returns {string[]} those that say so; if only the sum shows it, the one that sent the latest */
+function busyOf(parts) {
+  const busy = parts.filter(({ result }) =>
+    result.measurement.reasons.some(({ code }) => code === 'busy_machine'),
+  );
+  const latest = (/** @type {Part} */ { result }) => result.latencyMs.sendLag.max ?? 0;
+  const found = busy.length > 0 ? busy : parts.toSorted((a, b) => latest(b) - latest(a)).slice(0, 1);
+  return found.map(({ shard }) => partName(shard));
 }
 
 /** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @param {boolean} haveOneClock @returns {Observed['apart']} */
@@ -180,6 +204,7 @@ function withParts({ startedAtMonotonicNs, ...sum }, parts) {
     environment: { node: all('node'), platform: all('platform'), cpus },
     merged: parts.map(({ shard, result }) => ({
       index: shard.index,
+      of: shard.of,
       startedAt: result.startedAt,
       durationSeconds: result.durationSeconds,
       command: result.command,
