@@ -1,5 +1,4 @@
 /** Part 0's meeting point: admits each other part once, keeps strangers out, and notices who has gone. */
-import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { usageError } from '../common/errors.js';
@@ -141,7 +140,7 @@ export async function createGathering(
   }
 
   const server = createServer(onConnection);
-  const { host, note } = await hostFor(where.host);
+  const { host, note } = hostFor(where.host);
   const address = await listen(server, { host, port: where.port }, '--join', 'join');
   // Failing to accept a connection (no file descriptor left) must not end the run.
   server.on('error', () => {});
@@ -196,11 +195,13 @@ function notComplete(missing, of, timeoutMs) {
   return usageError('part_missing', message, remedy);
 }
 
-/** The host, if it is an address of this machine, else all addresses: in a cluster, the name may lead to a gateway. @param {string} host */
-async function hostFor(host) {
+/**
+ * Names may lead to a gateway of the cluster, or on this machine alone to its loopback address (Debian's /etc/hosts).
+ * @param {string} host
+ */
+export function hostFor(host) {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const { address } = await lookup(host).catch(() => ({ address: host }));
-  if (isLoopback(address) || own.some((one) => one.address === address)) return { host: address, note: '' };
+  if (isLoopback(host) || own.some(({ address }) => address === host)) return { host, note: '' };
   const all = own.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
-  return { host: all, note: ` (all addresses: ${host} is none of this machine)` };
+  return { host: all, note: ` (all addresses)` };
 }

@@ -1,9 +1,11 @@
 /** Who may come to part 0, and who is let go. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, isIPv4 } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostFor } from '../../src/join/gathering.js';
 import { planFor, startCounting, startFake, startLeader, startMember } from './support.js';
 
 const never = new AbortController().signal;
@@ -79,4 +81,15 @@ test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   assert.deepEqual(state.closed, [0]);
   leader.end();
   for (const socket of sockets) socket.destroy();
+});
+
+test('only localhost and IP addresses of this machine are listened on alone, not its own name', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '::1']) assert.deepEqual(hostFor(host), { host, note: '' });
+  const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  for (const { address } of others.filter(({ address }) => isIPv4(address))) assert.equal(hostFor(address).host, address);
+  // In /etc/hosts of Debian, the name of the machine is 127.0.1.1.
+  for (const host of [hostname(), 'part-0.example', '192.0.2.77']) {
+    assert.match(hostFor(host).host, /^(::|0\.0\.0\.0)$/, host);
+    assert.equal(hostFor(host).note, ' (all addresses)');
+  }
 });
