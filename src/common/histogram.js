@@ -141,6 +141,17 @@ export function packHistogram(histogram) {
   return Uint32Array.from(packed);
 }
 
+/** @param {PackedHistogram} packed untrusted @returns {boolean} whether it is one */
+export function isPacked(packed) {
+  let last = -1;
+  for (let i = 0; i < packed.length; i += 2) {
+    const count = packed[i + 1];
+    if (packed[i] <= last || packed[i] >= MAX_BUCKETS || !(count > 0 && count <= MAX_COUNT)) return false;
+    last = packed[i];
+  }
+  return true;
+}
+
 /** Non-empty buckets only, in ascending order. @param {Distribution} histogram @param {(index: number, count: number) => unknown} visit true: ends */
 function visitBuckets(histogram, visit) {
   if ('packed' in histogram) {

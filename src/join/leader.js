@@ -8,7 +8,7 @@ import { monotonicMs } from './clock.js';
 import { capital, createGathering } from './gathering.js';
 import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
 import { createJointView } from './joint-view.js';
-import { readReport } from './reports.js';
+import { Interval, readReport } from './reports.js';
 import { createRoll, hasEnded } from './roll.js';
 
 /** @import { Start } from '../engine/interval.js' */
@@ -29,6 +29,9 @@ const CUT_OFF_MS = 3000;
 
 const STOPPED = 'it was stopped before it sent anything';
 
+/** Seconds: no report is on a later time, but parts may start a moment apart. */
+const REPORTED_AHEAD = 5;
+
 const never = new AbortController().signal;
 
 /** @param {GatheringOptions & {onOwnResult?: (result: Result) => unknown}} options `onOwnResult`: of part 0 alone */
@@ -41,6 +44,9 @@ export async function createLeader({ onOwnResult, ...options }) {
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
+  /** Of the run in progress: its cells, and time zero. */
+  let cells = /** @type {{name: string, stage: number}[]} */ ([]);
+  let zeroMs = 0;
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
@@ -61,9 +67,12 @@ export async function createLeader({ onOwnResult, ...options }) {
     event: (_, { text }, name) =>
       onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` }),
     interval(state, { interval }) {
-      state.interval = Object(interval);
+      state.interval = { ...Interval.parse(interval), atMs: monotonicMs() };
     },
-    report: ({ ports }, { thread, report }) => ports[Number(thread)]?.postMessage(readReport(report)),
+    report({ ports }, { thread, report }) {
+      const seconds = (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
+      ports[Number(thread)]?.postMessage(readReport(report, { cells, seconds }));
+    },
     result(state, { result }, name, bytes) {
       state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
     },
@@ -145,9 +154,9 @@ export async function createLeader({ onOwnResult, ...options }) {
       await reached('connected', stop);
       const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
       const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips, 0));
-      const at = monotonicMs() + aheadMs;
-      send({ type: 'start', at, wallMs: Date.now() + aheadMs });
-      return BigInt(Math.round(at * 1e6));
+      zeroMs = monotonicMs() + aheadMs;
+      send({ type: 'start', at: zeroMs, wallMs: Date.now() + aheadMs });
+      return BigInt(Math.round(zeroMs * 1e6));
     },
   });
 
@@ -175,6 +184,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const part = planOfPart(plan, own);
       const intervals = () => each().map(({ state }) => state.interval);
       const view = await createJointView(plan, [part.load.threads, ...threads], { ...options, intervals });
+      cells = view.cells;
       startTask({ type: 'run', id, plan, hasReports: view.hasReports });
       for (const [i, member] of members.entries()) stateOf(member).ports = view.ports[i];
       stop.addEventListener('abort', onStop);

@@ -1,6 +1,13 @@
 /** Recorders' reports as messages: a member's recorders are further threads of part 0's live view. */
 
 import { MessageChannel } from 'node:worker_threads';
+import { z } from 'zod';
+import { countBuckets, isPacked } from '../common/histogram.js';
+import { maxOf } from '../common/sums.js';
+import { SERIES } from '../engine/recording/tally.js';
+import { amount, count, each } from '../result/declared.js';
+import { MergeOperation } from '../result/schema.js';
+import { SUMS } from './joint-view.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { LiveHook } from '../run.js' */
@@ -43,17 +50,94 @@ function packBuckets(buckets) {
   return { isShort, bytes: Buffer.from(buffer, byteOffset, byteLength).toString('base64') };
 }
 
-/** @param {ReturnType<typeof packBuckets>} packed @returns {Uint32Array} @throws {RangeError} */
+/** @param {ReturnType<typeof packBuckets>} packed @returns {Uint32Array} */
 function readBuckets({ isShort, bytes }) {
-  const { buffer } = Uint8Array.from(Buffer.from(String(bytes), 'base64'));
-  return new Uint32Array(isShort ? new Uint16Array(buffer) : buffer);
+  const { buffer, byteOffset, length } = Buffer.from(bytes, 'base64');
+  const [from, to] = [byteOffset, byteOffset + length - (length % 4)];
+  const own = buffer.slice(from, to);
+  return new Uint32Array(isShort ? new Uint16Array(own) : own);
 }
+
+const Buckets = z
+  .object({ isShort: z.boolean(), bytes: z.string() })
+  .transform(readBuckets)
+  .refine(isPacked, { error: 'its buckets are none' });
+
+/** More kinds of failures than any operation has. */
+const MAX_NAMES = 1000;
+/** @template {z.ZodType} T @param {T} schema */
+const byName = (schema) =>
+  z.record(z.string().max(200), schema).refine((record) => Object.keys(record).length <= MAX_NAMES);
+
+/** By second, in a plain loop: there may be thousands. */
+const Counts = z.custom(
+  (list) => Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0),
+);
+
+const Cell = MergeOperation.omit({ own: true })
+  .required({ successTimes: true })
+  .extend({
+    perSecond: z.object(each(['sent', 'succeeded', 'failed'], Counts)),
+    name: z.string(),
+    stage: count,
+    ...each(['dropped', 'neverSentDue'], count),
+    verification: z.object({
+      ...each(['checked', 'passed', 'unchecked'], count),
+      failures: byName(count),
+      notes: z.array(z.string()).max(MAX_NAMES),
+    }),
+    outcomes: byName(z.object({ success: z.boolean(), count, latency: z.object(each(SERIES, Buckets)) })),
+  });
+
+const histogram = z
+  .string()
+  .refine((text) => countBuckets(text) > 0)
+  .nullable();
+const Row = z.object({
+  ...each(['second', 'succeeded', 'failed'], count),
+  failures: byName(count),
+  ...each(['p50', 'p90', 'p99', 'max', 'lagMax', 'lag99'], amount.nullable()),
+  ...each(['histogram', 'lag'], histogram),
+  histogramSeconds: z.literal(1),
+});
+
+const PackedReport = z.object({
+  atMs: amount,
+  tally: z.object({
+    cells: z.array(Cell),
+    ...each(['lag', 'readLate'], Buckets),
+    displaced: z.object(each(['second', 'tenth'], amount)),
+  }),
+  rows: z.array(Row),
+  open: Row.nullable(),
+});
+
+/** What part 0 shows of an IntervalEvent. */
+export const Interval = z.object({
+  ...each(SUMS, amount),
+  p99Ms: amount.nullable(),
+  errors: byName(count),
+});
 
 /** @param {Report} report @returns {object} JSON */
 export const packReport = (report) => mapHistograms(report, packBuckets);
 
-/** @param {any} packed from packReport, authentic @returns {Report} @throws {TypeError | RangeError} it is none */
-export const readReport = (packed) => mapHistograms(packed, readBuckets);
+/**
+ * @param {unknown} packed from packReport, authentic @param {{cells: readonly {name: string, stage: number}[], seconds: number}} run
+ *   its cells, and its length so far
+ * @returns {Report} @throws {Error} it is none of this run
+ */
+export function readReport(packed, { cells, seconds }) {
+  const { tally, ...report } = PackedReport.parse(packed);
+  const own = tally.cells.map(({ name, stage }) => `${stage} ${name}`);
+  if (own.join() !== cells.map(({ name, stage }) => `${stage} ${name}`).join())
+    throw new RangeError('a report on other operations or stages');
+  const ends = [...report.rows, ...(report.open ? [report.open] : [])].map(({ second }) => second);
+  for (const { perSecond, lastSuccessMs } of tally.cells)
+    ends.push(lastSuccessMs / 1000, ...Object.values(perSecond).map(({ length }) => length - 1));
+  if (maxOf(ends, report.atMs / 1000) > seconds) throw new RangeError('a report on seconds to come');
+  return { ...report, tally };
+}
 
 /** @param {number} of parts @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
 export function createReports(of, send) {

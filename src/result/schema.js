@@ -42,7 +42,7 @@ const SuccessTimes = z
   });
 
 /** Times are milliseconds from the start of the measured phase. */
-const MergeOperation = z.object({
+export const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,

@@ -84,9 +84,11 @@ test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
 });
 
 test('only localhost and IP addresses of this machine are listened on alone, not its own name', () => {
-  for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '::1']) assert.deepEqual(hostFor(host), { host, note: '' });
+  for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '::1'])
+    assert.deepEqual(hostFor(host), { host, note: '' });
   const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  for (const { address } of others.filter(({ address }) => isIPv4(address))) assert.equal(hostFor(address).host, address);
+  for (const { address } of others.filter(({ address }) => isIPv4(address)))
+    assert.equal(hostFor(address).host, address);
   // In /etc/hosts of Debian, the name of the machine is 127.0.1.1.
   for (const host of [hostname(), 'part-0.example', '192.0.2.77']) {
     assert.match(hostFor(host).host, /^(::|0\.0\.0\.0)$/, host);

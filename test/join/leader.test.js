@@ -1,6 +1,7 @@
 /** Part 0 with parts that do not do as they should. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
 import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 import { planFor, startCounting, startFake, startLeader } from './support.js';
 
@@ -72,4 +73,30 @@ test('a result is bounded as a file is: a short one with millions of buckets los
     measurement.reasons.map(({ text }) => text).join('\n'),
     /part 1 of 2 \(it sent something wrong \(.*too many histogram buckets/,
   );
+});
+
+test('a wrong report or wrong figures of a second lose the part, before the live thread receives them', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const lag = { length: 1e9 };
+  for (const message of [
+    { type: 'report', thread: 0, report: { tally: { cells: [{ perSecond: { sent: lag } }] } } },
+    { type: 'interval', interval: { sent: -1 } },
+  ]) {
+    const { leader, where } = await startLeader(plan, 2);
+    startIdle(plan, where, ({ type, task }, send) => {
+      if (type === 'start') send({ ...message, task });
+    });
+    await leader.complete(never);
+    /** @type {unknown[]} */
+    const posted = [];
+    const port = { postMessage: (/** @type {unknown} */ one) => posted.push(one), close() {} };
+    const live = { begin() {}, ports: () => [new MessageChannel().port2, /** @type {any} */ (port)] };
+    const { measurement } = await leader.run(plan, { live });
+    leader.end();
+    assert.match(measurement.reasons.map(({ text }) => text).join(), /part 1 of 2 \(it sent something wrong/);
+    assert.deepEqual(posted, []);
+  }
 });
