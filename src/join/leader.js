@@ -152,8 +152,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     async begin() {
       await reached('connected', stop);
-      const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
-      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips, 0));
+      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(each().map(roundTripOf), 0));
       zeroMs = monotonicMs() + aheadMs;
       send({ type: 'start', at: zeroMs, wallMs: Date.now() + aheadMs });
       return BigInt(Math.round(zeroMs * 1e6));
@@ -240,12 +239,16 @@ export async function createLeader({ onOwnResult, ...options }) {
   };
 }
 
+/** Of messages, by the part's clock. @param {{state: State}} part */
+const roundTripOf = ({ state }) => Math.max(0, Number(state.phases.get('connected')?.roundTripMs) || 0);
+
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
 /** @param {Result} result of part 0 @param {{member: Member, state: State}[]} parts the others @param {string} [command] @returns {Result} */
 function mergeAll(result, parts, command) {
   const others = parts.flatMap(({ member: { name }, state }) =>
-    state.result ? [{ name, result: state.result }] : [],
+    // Its clock may be wrong by half the round trip (see clock.js).
+    state.result ? [{ name, result: state.result, clockErrorMs: roundTripOf({ state }) / 2 }] : [],
   );
   const missing = parts
     .filter(({ state }) => state.result === null)
@@ -255,7 +258,8 @@ function mergeAll(result, parts, command) {
     }));
   const results = [result, ...others.map((one) => one.result)];
   const names = ['Part 0', ...others.map(({ name }) => capital(name))];
-  const options = { allowInterrupted: true, haveOneClock: true, command };
+  const clockErrorsMs = new Map(others.map((one) => [one.result, one.clockErrorMs]));
+  const options = { allowInterrupted: true, clockErrorsMs, command };
   try {
     return mergeResults(results, { names, missing, ...options });
   } catch (error) {

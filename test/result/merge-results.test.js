@@ -279,11 +279,27 @@ test('parts that started by one clock may be 10 ms apart', () => {
     ['900', 'invalid', ['parts_apart']],
   ])) {
     const late = { ...b, startedAt: `2026-01-02T03:04:05.${ms}Z` };
-    const { measurement } = mergeResults([a, late], { haveOneClock: true });
+    const { measurement } = mergeResults([a, late], { clockErrorsMs: new Map() });
     assert.deepEqual([measurement.verdict, codes(measurement)], [verdict, expected]);
     if (expected.length === 0) continue;
     assert.match(measurement.reasons[0].text, /^By the clock of part 0, part 1 of 2 started sending/);
     assert.match(String(measurement.reasons[0].remedy), /delayed the message to start/);
+  }
+});
+
+test('how well a part knows the clock of part 0 counts as apart', () => {
+  const [a, b] = [A, { ...B, startedAt: '2026-01-02T03:04:05.002Z' }];
+  for (const [ms, verdict, expected] of /** @type {const} */ ([
+    [8, 'valid', []],
+    [9, 'valid', ['parts_apart']],
+    [1250, 'invalid', ['parts_apart']],
+  ])) {
+    const { measurement } = mergeResults([a, b], { clockErrorsMs: new Map([[b, ms]]) });
+    assert.deepEqual([measurement.verdict, codes(measurement)], [verdict, expected]);
+    if (ms !== 1250) continue;
+    const text =
+      /^Messages between part 0 and part 1 of 2 took so long that they may have started sending 1\.25 s apart/;
+    assert.match(measurement.reasons[0].text, text);
   }
 });
 
