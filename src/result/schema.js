@@ -68,6 +68,8 @@ const NotOffered = z.object({
   forgone: count,
   /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
+  /** Time in which a sender thread stood still; absent in older files. */
+  stalledMs: amount.optional(),
 });
 
 /** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */

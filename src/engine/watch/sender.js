@@ -231,6 +231,27 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   };
 }
 
+/** Shorter stops of a thread do not count; a busy machine has many. */
+const MIN_STALL_MS = 100;
+
+/**
+ * Time in which a thread stood still, e.g. as its process was stopped or its machine paused. Nothing else shows this in a
+ * closed loop, which has no due times: it only sends less.
+ * @param {number} everyMs interval of `sample` @param {number} fromMs @param {number} toMs time that counts
+ */
+export function watchStalls(everyMs, fromMs, toMs) {
+  let totalMs = 0;
+  let lastMs = 0;
+  /** @param {number} nowMs @returns {number} so far */
+  function sample(nowMs) {
+    const lateMs = Math.min(nowMs, toMs) - Math.max(lastMs, fromMs) - everyMs;
+    if (lateMs >= MIN_STALL_MS) totalMs += lateMs;
+    lastMs = nowMs;
+    return totalMs;
+  }
+  return { sample };
+}
+
 /** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain data */
 
 const QUARTERS = 4;
