@@ -13,14 +13,15 @@ import { createReports } from './reports.js';
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, RunOptions } from '../run.js' */
+/** @import { Most } from './joined-plan.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
- * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `isSearch`: part 0 changes their load;
+ * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `most`: in a search, part 0 changes their load;
  * `timeoutMs`: to reach part 0;
  * `now`: of the monotonic clock, replaced in tests
  * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number,
- *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], isSearch?: boolean, command: string, stop: AbortSignal,
+ *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan, most?: Most | null})[], command: string, stop: AbortSignal,
  *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
  *   now?: () => number}} MemberOptions
  */
@@ -42,17 +43,7 @@ const EXCHANGES = 8;
  * @throws {PkiLoadError} if it was refused, or part 0 was lost or ended the run early
  */
 export async function runAsMember(options) {
-  const {
-    part,
-    steps,
-    isSearch = false,
-    command,
-    stop,
-    cutOff,
-    onEvent,
-    onResult,
-    now = monotonicMs,
-  } = options;
+  const { part, steps, command, stop, cutOff, onEvent, onResult, now = monotonicMs } = options;
   const clock = createClock();
   /** Aborted when there is no part 0 any more. */
   const gone = new AbortController();
@@ -130,7 +121,7 @@ export async function runAsMember(options) {
 
   /** @param {WireMessage} message @param {Task} mine */
   async function prepare({ task, id, step, plan: given }, { over, signal }) {
-    const plan = planAsked(steps[step]?.plan, given, isSearch);
+    const plan = planAsked(steps[step]?.plan, given, steps[step]?.most ?? null);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
@@ -142,7 +133,8 @@ export async function runAsMember(options) {
   /** @param {WireMessage} message @param {Task} mine */
   async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
-    const plan = planAsked(steps[step].plan, given, isSearch);
+    const plan = planAsked(steps[step].plan, given, steps[step].most ?? null);
+    if ((plan.load.durationMs ?? plan.load.requests) === null) fail('it has no end');
     let startedAt = new Date();
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });

@@ -34,18 +34,18 @@ const MAX_PARTS = 3;
 
 /** @satisfies {Record<string, Find>} */
 export const REASONS = Object.freeze({
-  nothing_measured({ response, outcomes }) {
-    if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
-    const text = 'No request was sent in the measured phase.';
-    return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
-  },
-  load_not_offered: notOffered,
   parts_missing({ missing = [] }) {
     if (missing.length === 0) return null;
     const named = missing.map(({ part, why }) => `${part} (${why})`);
     const text = `The results of these parts of the plan are missing: ${listFirst(named, MAX_PARTS)}.`;
     return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
   },
+  nothing_measured({ response, outcomes }) {
+    if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
+    const text = 'No request was sent in the measured phase.';
+    return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
+  },
+  load_not_offered: notOffered,
   parts_invalid({ invalid = [] }) {
     if (invalid.length === 0) return null;
     const named = invalid.map(({ part, why }) => `${part}: ${why}`);

@@ -153,7 +153,7 @@ test('without a search, part 0 may only choose the seed', { timeout: 20_000 }, a
       answers.push(type);
       send({ type: 'end', why: null, exitCode: 0 });
     });
-    assert.equal(await startMember(plan, where, [1, 2], { isSearch: false }).ended, 0);
+    assert.equal(await startMember(plan, where, [1, 2], { steps: [{ plan, token: null }] }).ended, 0);
     assert.deepEqual(answers, [answer]);
   }
 });

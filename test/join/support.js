@@ -22,6 +22,9 @@ import { createWire, keyOf } from '../../src/join/wire.js';
 export const KEY = keyOf('test secret, long enough');
 const HOST = '127.0.0.1';
 
+/** As in a search. */
+export const MOST = { ratePerSecond: 1e6, concurrency: 10_000, durationMs: 1e9 };
+
 /** A target that responds at once. @param {Context} context */
 export async function startCounting(context) {
   /** In order of arrival. @type {string[]} */
@@ -74,7 +77,7 @@ export function startMember(plan, where, [index, of], changes = {}) {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
   const ended = runAsMember({
     ...{ where, key: KEY, part: { index, of }, timeoutMs: 5000, command: `part ${index}` },
-    ...{ steps: [{ plan, token: null }], isSearch: true, stop: stop.signal, cutOff: cutOff.signal },
+    ...{ steps: [{ plan, token: null, most: MOST }], stop: stop.signal, cutOff: cutOff.signal },
     onEvent: (event) => void ('text' in event && texts.push(event.text)),
     onResult: (result) => results.push(result),
     ...changes,
