@@ -4,7 +4,7 @@ import { usageError } from '../common/errors.js';
 import { interruptedError, pauseFor, rejectOnStop } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { TOOL_VERSION } from '../common/version.js';
-import { createWire, GREET_WITHIN_MS } from './wire.js';
+import { CLOSED, createWire, GREET_WITHIN_MS, NOT_PROVEN } from './wire.js';
 
 /** @import { MemberOptions } from './member.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
@@ -14,11 +14,19 @@ import { createWire, GREET_WITHIN_MS } from './wire.js';
 
 const RETRY_MS = 500;
 
-/** @param {MemberOptions} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
+/** Before part 0's proof. @type {Record<string, string>} */
+const UNPROVEN = {
+  [NOT_PROVEN]: 'no part 0 answers there',
+  [CLOSED]: 'it closed the connection, as part 0 does if the secrets differ',
+};
+
+/** `isBack`: its first connection broke, which part 0 may not have noticed yet @typedef {MemberOptions & {deadline: number, isBack: boolean}} Options */
+
+/** @param {Options} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
 export async function connect(options, calls) {
-  const { where, timeoutMs, stop, onEvent } = options;
+  const { where, timeoutMs, deadline, isBack, stop, onEvent } = options;
   const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
-  const deadline = performance.now() + timeoutMs;
+  if (isBack) await pauseFor(RETRY_MS, stop);
   for (let tries = 0; ; tries++) {
     if (stop.aborted) throw interruptedError();
     const { answered, close } = tryToConnect(options, calls);
@@ -42,11 +50,12 @@ export async function connect(options, calls) {
   }
 }
 
-/** @param {MemberOptions} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
-function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls) {
+/** @param {Options} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
+function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack }, calls) {
   const socket = createConnection(where);
   socket.setNoDelay(true);
   let isAdmitted = false;
+  let isOpen = false;
   /** Why the socket fails, in more detail than the wire knows. */
   let reason = /** @type {string | null} */ (`no connection within ${GREET_WITHIN_MS / 1000} s`);
   socket.on('connect', () => {
@@ -64,7 +73,10 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls
     key,
     isLeader: false,
     silenceMs,
-    onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed }),
+    onOpen() {
+      isOpen = true;
+      wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed });
+    },
     onMessage(message) {
       if (isAdmitted) calls.onMessage(message);
       else if (message.type === 'welcome') wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
@@ -74,12 +86,13 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls
         answer({ admitted: true });
       } else {
         wire.end();
-        answer({ refused: String(message.why).slice(0, 1000) });
+        const why = String(message.why).slice(0, 1000);
+        answer(isBack && message.isHere === true ? { retry: why } : { refused: why });
       }
     },
     onClose(why) {
       if (isAdmitted) calls.onClose(why);
-      else answer({ retry: reason ?? why });
+      else answer({ retry: reason ?? (isOpen ? why : UNPROVEN[why]) ?? why });
     },
   });
   return { answered, close: wire.close };

@@ -1,5 +1,6 @@
 /** Part 0 of a joined run: prepares and runs each plan together with the other parts, behind the interface of run.js. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
+import { interruptedError } from '../common/stop.js';
 import { maxOf } from '../common/sums.js';
 import { mergeResults } from '../result/parts/merge-results.js';
 import { checkDocument } from '../result/read-document.js';
@@ -52,12 +53,19 @@ export async function createLeader({ onOwnResult, ...options }) {
   const gathering = await createGathering(options, {
     onMessage,
     onLost(member) {
+      tellAll(`${capital(member.name)} was lost: ${member.lost}.`);
       if (stateOf(member).result === null) over?.abort();
       broken.abort();
       roll.changed();
     },
   });
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
+  /** Why they will be stopped. @param {string} text */
+  const tellAll = (text) => send({ type: 'event', text });
+  const warnAll = (/** @type {string} */ text) => {
+    onEvent({ type: 'warning', text });
+    tellAll(text);
+  };
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
@@ -79,12 +87,13 @@ export async function createLeader({ onOwnResult, ...options }) {
     stopped(state) {
       state.isStopped = true;
     },
-    failed(state, { error }) {
+    failed(state, { error }, name) {
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
       });
+      if (over !== null) warnAll(`${name} failed: ${state.failed.message} All parts stop.`);
       over?.abort();
     },
   };
@@ -93,8 +102,9 @@ export async function createLeader({ onOwnResult, ...options }) {
   function onMessage(member, message, bytes) {
     const name = capital(member.name);
     if (message.type === 'interrupted') {
-      onEvent({ type: 'warning', text: `${name} was interrupted. All parts stop.` });
-      interrupted.abort();
+      stateOf(member).isInterrupted = true;
+      warnAll(`${name} was interrupted. All parts stop.`);
+      interrupted.abort(interruptedError(`${name} was interrupted.`));
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
       HANDLERS[message.type](stateOf(member), message, name, bytes);
     }
@@ -233,7 +243,9 @@ export async function createLeader({ onOwnResult, ...options }) {
      */
     end({ why = null, exitCode = EXIT.ok } = {}) {
       const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
-      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why, exitCode };
+      const { aborted, reason } = interrupted.signal;
+      const cause = why !== null && aborted ? reason.message : why;
+      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why: cause, exitCode };
       gathering.end({ type: 'end', ...ending });
     },
   };
@@ -256,12 +268,15 @@ function mergeAll(result, parts, command) {
       index,
       why: lost ?? state.failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
     }));
+  const partial = parts
+    .filter(({ state }) => state.isInterrupted && state.result?.interrupted)
+    .map(({ member: { index } }) => ({ index, why: 'it was interrupted' }));
   const results = [result, ...others.map((one) => one.result)];
   const names = ['Part 0', ...others.map(({ name }) => capital(name))];
   const clockErrorsMs = new Map(others.map((one) => [one.result, one.clockErrorMs]));
   const options = { allowInterrupted: true, clockErrorsMs, command };
   try {
-    return mergeResults(results, { names, missing, ...options });
+    return mergeResults(results, { names, missing, partial, ...options });
   } catch (error) {
     // What was measured must not be lost: the result is that of part 0.
     const why = `not merged: ${/** @type {Error} */ (error).message}`;

@@ -8,6 +8,7 @@ import { createClock, monotonicMs } from './clock.js';
 import { connect } from './connect.js';
 import { foundBy, planAsked, planOfPart } from './joined-plan.js';
 import { createReports } from './reports.js';
+import { mayComeAgain } from './wire.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
@@ -59,10 +60,17 @@ export async function runAsMember(options) {
   /** @type {Promise<void>} */
   let running = Promise.resolve();
   let onPong = () => {};
-  let finish = (/** @type {WireMessage} */ _end) => {};
-  const ended = new Promise((resolve) => {
-    finish = resolve;
+  let isOver = false;
+  let hasHandedIn = false;
+  let resolve = (/** @type {WireMessage | Promise<never>} */ _end) => {};
+  /** @type {Promise<WireMessage>} */
+  const ended = new Promise((settle) => {
+    resolve = settle;
   });
+  const finish = (/** @type {WireMessage | Promise<never>} */ end) => {
+    isOver = true;
+    resolve(end);
+  };
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
@@ -91,6 +99,7 @@ export async function runAsMember(options) {
       ofTask(task)?.over.abort();
       ofTask(task)?.cut.abort();
     },
+    event: ({ text }) => onEvent({ type: 'warning', text: String(text).slice(0, 1000) }),
     end: ({ why, exitCode }) =>
       finish({
         type: 'end',
@@ -171,6 +180,7 @@ export async function runAsMember(options) {
       });
       const result = { ...measured, startedAt: startedAt.toISOString() };
       wire.send({ type: 'result', task, result });
+      hasHandedIn = true;
       wire.allowSilence(MERGE_WITHIN_MS);
       await onResult?.(result);
     } finally {
@@ -189,22 +199,40 @@ export async function runAsMember(options) {
   const shownIn = (task) => (event) => {
     if (event.type === 'warning') wire.send({ type: 'event', task, text: event.text });
     if (event.type === 'interval') wire.send({ type: 'interval', task, interval: event });
+    if (event.type === 'start')
+      onEvent({ type: 'notice', text: 'This part starts sending. Part 0 shows the figures of all parts.' });
     onEvent(event);
   };
 
-  await connect(options, {
-    onAdmitted(admitted) {
-      wire = admitted;
-    },
-    onMessage: (message) => {
-      if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
-    },
-    onClose(why) {
-      gone.abort();
-      finish({ type: 'end', lost: why });
-    },
-  });
-  const onStop = () => wire.send({ type: 'interrupted' });
+  const deadline = performance.now() + options.timeoutMs;
+  const join = (/** @type {boolean} */ isBack) =>
+    connect(
+      { ...options, deadline, isBack },
+      {
+        onAdmitted(admitted) {
+          wire = admitted;
+        },
+        onMessage: (message) => {
+          if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
+        },
+        onClose(why) {
+          // While others are awaited, it may come again.
+          if (current === null && !isOver && mayComeAgain(why)) {
+            onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
+            join(true).catch((error) => finish(Promise.reject(error)));
+            return;
+          }
+          gone.abort();
+          finish({ type: 'end', lost: why });
+        },
+      },
+    );
+  await join(false);
+  const onStop = () => {
+    if (current !== null) wire.send({ type: 'interrupted' });
+    // While others are awaited, it may be started again, elsewhere.
+    else finish({ type: 'end', why: null, exitCode: EXIT.interrupted });
+  };
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
   // Part 0 may not answer.
@@ -222,7 +250,10 @@ export async function runAsMember(options) {
       const text = `Part 0 was lost: ${lost}. This part (${partName(part)}) has stopped and removed what it had created.`;
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
-    if (why === null) return exitCode;
+    if (why === null) {
+      if (hasHandedIn) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
+      return exitCode;
+    }
     const code = exitCode === EXIT.ok ? EXIT.usage : exitCode;
     throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode: code });
   } finally {

@@ -11,7 +11,7 @@ import { capital } from './gathering.js';
 
 /**
  * What a part has reported on the task in progress
- * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, interval: Received | null,
+ * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, isInterrupted: boolean, interval: Received | null,
  *   result: Result | null, ports: MessagePort[]}} State
  */
 
@@ -29,6 +29,7 @@ export function createRoll(members) {
       phases: new Map(),
       failed: null,
       isStopped: false,
+      isInterrupted: false,
       interval: null,
       result: null,
       ports: [],

@@ -37,7 +37,7 @@ export const REASONS = Object.freeze({
   parts_missing({ missing = [] }) {
     if (missing.length === 0) return null;
     const named = missing.map(({ part, why }) => `${part} (${why})`);
-    const text = `The results of these parts of the plan are missing: ${listFirst(named, MAX_PARTS)}.`;
+    const text = `The results of these parts of the plan are missing or incomplete: ${listFirst(named, MAX_PARTS)}.`;
     return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
   },
   nothing_measured({ response, outcomes }) {

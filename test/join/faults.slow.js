@@ -55,11 +55,11 @@ describe('parts that cannot take part:', () => {
     const member = startMember(plan, where, [2, 4]);
     const error = await errorOf(leader.complete(never));
     assert.equal(error.code, 'part_missing');
-    assert.match(error.message, /^2 of 4 parts \(1, 3\) did not come within 600 ms\.$/);
+    assert.match(error.message, /^2 of 4 parts \(1, 3\) did not join within 600 ms\.$/);
     leader.end({ why: error.full, exitCode: error.exitCode });
     const { code, message, exitCode } = await inTime(member.outcome);
     assert.deepEqual([code, exitCode], ['joined_run_ended', 1]);
-    assert.match(message, /^Part 0 ended the run: 2 of 4 parts \(1, 3\) did not come/);
+    assert.match(message, /^Part 0 ended the run: 2 of 4 parts \(1, 3\) did not join/);
   });
 
   /** @type {[string, [number, number], RegExp][]} */
@@ -213,7 +213,7 @@ describe('a part that is lost', { concurrency: 3 }, () => {
     assert.deepEqual([...checkVerdicts(result)], []);
     const { measurement, requirements, merged, totals, interrupted } = result;
     assert.equal(measurement.verdict, 'invalid');
-    assert.match(missingIn(measurement), /missing: part 2 of 3 \(its connection closed\)\./);
+    assert.match(missingIn(measurement), /incomplete: part 2 of 3 \(its connection closed\)\./);
     assert.deepEqual([requirements[0].verdict, requirements[0].doubt], ['not proven', 'invalid']);
     assert.deepEqual(
       merged?.map(({ index }) => index),

@@ -426,7 +426,7 @@ describe('refuses to merge', () => {
       sum.totals.planned,
     );
     assert.deepEqual(codes(sum.measurement), ['parts_missing']);
-    assert.match(sum.measurement.reasons[0].text, /missing: part 1 of 3 \(it was killed\)\./);
+    assert.match(sum.measurement.reasons[0].text, /incomplete: part 1 of 3 \(it was killed\)\./);
     assert.deepEqual(
       sum.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
       [

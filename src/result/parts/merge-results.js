@@ -35,12 +35,13 @@ const [MAX_APART_MS, MAX_APART_BY_ONE_MS, MAX_APART] = [1000, 10, 0.05];
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
  * @param {readonly MissingPart[]} [options.missing] parts without a result, which make the measurement invalid
+ * @param {readonly MissingPart[]} [options.partial] parts whose result ends early, likewise
  * @param {ReadonlyMap<Result, number>} [options.clockErrorsMs] their times of start are by the clock of part 0, to within so much
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
  * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
  */
-export function mergeResults(results, { names = [], missing = [], ...options } = {}) {
+export function mergeResults(results, { names = [], missing = [], partial = [], ...options } = {}) {
   const { allowInterrupted, clockErrorsMs = null, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted, missing);
@@ -48,7 +49,12 @@ export function mergeResults(results, { names = [], missing = [], ...options } =
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return mergeParts(parts, { missing, clockErrorsMs, command: command ?? parts[0].result.command });
+    return mergeParts(parts, {
+      missing,
+      partial,
+      clockErrorsMs,
+      command: command ?? parts[0].result.command,
+    });
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -56,8 +62,8 @@ export function mergeResults(results, { names = [], missing = [], ...options } =
   }
 }
 
-/** @param {Part[]} parts @param {{missing: readonly MissingPart[], clockErrorsMs: ReadonlyMap<Result, number> | null, command: string}} options @returns {Result} */
-function mergeParts(parts, { missing, clockErrorsMs, command }) {
+/** @param {Part[]} parts @param {{missing: readonly MissingPart[], partial: readonly MissingPart[], clockErrorsMs: ReadonlyMap<Result, number> | null, command: string}} options @returns {Result} */
+function mergeParts(parts, { missing, partial, clockErrorsMs, command }) {
   const plan = planOf(parts);
   const { load } = plan;
   const { of } = parts[0].shard;
@@ -83,7 +89,7 @@ function mergeParts(parts, { missing, clockErrorsMs, command }) {
   const found = {
     apart,
     endedApart: endedApart(parts, load),
-    missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
+    missing: [...missing, ...partial].map(({ index, why }) => ({ why, part: partName({ index, of }) })),
     invalid: parts.filter(hasShare).flatMap(({ shard, result: { measurement } }) => {
       const reason = measurement.reasons.find(({ grade }) => grade === 'invalid');
       return reason === undefined ? [] : [{ why: reason.text, part: partName(shard) }];
