@@ -26,11 +26,11 @@ async function startStrangers(where, count) {
 test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where } = await startLeader(plan, 2);
+  const { leader, where } = await startLeader(t, plan, 2);
   const { state, sockets } = await startStrangers(where, 60);
   while (state.closed.length < 12) await sleep(5);
   assert.equal(state.closed.length, 12);
-  const member = startMember(plan, where, [1, 2]);
+  const member = startMember(t, plan, where, [1, 2]);
   await leader.complete(never);
   while (state.closed.length < 13) await sleep(5);
   assert.equal(state.closed.length, 13, 'one gave way to the part');
@@ -43,7 +43,7 @@ test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_
 
 test('a stranger that sends something else is closed, without a byte', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
-  const { leader, where } = await startLeader(await planFor(url, { requests: 5 }), 2);
+  const { leader, where } = await startLeader(t, await planFor(url, { requests: 5 }), 2);
   const { state, sockets } = await startStrangers(where, 1);
   sockets[0].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
   while (state.closed.length < 1) await sleep(5);
@@ -54,8 +54,8 @@ test('a stranger that sends something else is closed, without a byte', { timeout
 test('a part that has not sent its plans when the run ends is let go, and not admitted', async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where, texts } = await startLeader(plan, 2, { timeoutMs: 200 });
-  const part = startFake(where, { index: 1, of: 2 }, ({ type }, send) => {
+  const { leader, where, texts } = await startLeader(t, plan, 2, { timeoutMs: 200 });
+  const part = startFake(t, where, { index: 1, of: 2 }, ({ type }, send) => {
     if (type === 'refused') send({ type: 'plans', plans: [plan] });
   });
   await assert.rejects(leader.complete(never), { code: 'part_missing' });
@@ -74,8 +74,8 @@ test('a part that has not sent its plans when the run ends is let go, and not ad
 test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where } = await startLeader(plan, 2);
-  for (let i = 0; i < 50; i++) await startFake(where, { index: 7, of: 2 }, () => {}).closed;
+  const { leader, where } = await startLeader(t, plan, 2);
+  for (let i = 0; i < 50; i++) await startFake(t, where, { index: 7, of: 2 }, () => {}).closed;
   const { state, sockets } = await startStrangers(where, 49);
   while (state.closed.length < 1) await sleep(5);
   assert.deepEqual(state.closed, [0]);

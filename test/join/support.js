@@ -50,8 +50,8 @@ export async function startCounting(context) {
 export const planFor = (url, changes = {}) =>
   createPlan('http', { url, path: '/r/{n}', token: 'none', coldStart: true, concurrency: 6, ...changes });
 
-/** @param {Plan} plan @param {number} of @param {LeaderChanges} [changes] */
-export async function startLeader(plan, of, changes = {}) {
+/** @param {Context} context @param {Plan} plan @param {number} of @param {LeaderChanges} [changes] */
+export async function startLeader(context, plan, of, changes = {}) {
   /** @type {string[]} */
   const texts = [];
   const onEvent = (/** @type {RunEvent} */ event) => void ('text' in event && texts.push(event.text));
@@ -65,11 +65,13 @@ export async function startLeader(plan, of, changes = {}) {
     onEvent,
     ...changes,
   });
+  // A test that failed must not keep the process.
+  context.after(() => leader.end());
   return { leader, texts, where: { host: HOST, port: Number(leader.address.split(':').at(-1)) } };
 }
 
-/** `outcome`: exit code or error. @param {Plan} plan @param {{host: string, port: number}} where @param {[index: number, of: number]} part @param {MemberChanges} [changes] */
-export function startMember(plan, where, [index, of], changes = {}) {
+/** `outcome`: exit code or error. @param {Context} context @param {Plan} plan @param {{host: string, port: number}} where @param {[index: number, of: number]} part @param {MemberChanges} [changes] */
+export function startMember(context, plan, where, [index, of], changes = {}) {
   /** @type {string[]} */
   const texts = [];
   /** @type {Result[]} */
@@ -87,28 +89,33 @@ export function startMember(plan, where, [index, of], changes = {}) {
     (code) => ({ code }),
     (error) => error,
   );
-  return { ended, texts, results, stop, outcome };
+  context.after(() => {
+    stop.abort();
+    cutOff.abort();
+  });
+  return { ended, texts, results, stop, cutOff, outcome };
 }
 
-/** All parts, in this process. @param {Plan} plan @param {number} of @param {{leader?: LeaderChanges, member?: MemberChanges[]}} [changes] */
-export async function startAll(plan, of, { leader: ofLeader = {}, member: ofMembers = [] } = {}) {
+/** All parts, in this process. @param {Context} context @param {Plan} plan @param {number} of @param {{leader?: LeaderChanges, member?: MemberChanges[]}} [changes] */
+export async function startAll(context, plan, of, { leader: ofLeader = {}, member: ofMembers = [] } = {}) {
   /** @type {Result[]} */
   const own = [];
   const onOwnResult = (/** @type {Result} */ result) => own.push(result);
-  const { leader, texts, where } = await startLeader(plan, of, { onOwnResult, ...ofLeader });
+  const { leader, texts, where } = await startLeader(context, plan, of, { onOwnResult, ...ofLeader });
   const members = Array.from({ length: of - 1 }, (_, i) =>
-    startMember(plan, where, [i + 1, of], ofMembers[i]),
+    startMember(context, plan, where, [i + 1, of], ofMembers[i]),
   );
   await leader.complete(new AbortController().signal);
   return { leader, texts, where, members, own };
 }
 
 /**
- * Speaks the protocol as far as the test needs. @param {{host: string, port: number}} where @param {Record<string, unknown>} hello
+ * Speaks the protocol as far as the test needs. @param {Context} context @param {{host: string, port: number}} where @param {Record<string, unknown>} hello
  * @param {(message: WireMessage, send: (message: WireMessage) => void, socket: Socket) => void} onMessage @param {Buffer} [key]
  */
-export function startFake(where, hello, onMessage, key = KEY) {
+export function startFake(context, where, hello, onMessage, key = KEY) {
   const socket = connect(where);
+  context.after(() => socket.destroy());
   socket.on('error', () => {});
   /** @type {WireMessage[]} */
   const messages = [];
@@ -152,7 +159,7 @@ export async function startFakeLeader(context, onMessage) {
     for (const socket of sockets) socket.destroy();
   });
   const { port } = /** @type {AddressInfo} */ (server.address());
-  return { where: { host: HOST, port }, sockets };
+  return { where: { host: HOST, port }, sockets, close: () => server.close() };
 }
 
 /** What each part says it has found at the target of startCounting. @param {string} url */
