@@ -56,8 +56,7 @@ export function startSending(context) {
   thread?.onWake(alarm.check);
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
-  const stalls = watchStalls(WATERMARK_EVERY_MS, load.warmupMs, arrivals.stopAtMs);
-  let stalledMs = 0;
+  const stalledUntil = watchStalls(WATERMARK_EVERY_MS, load.warmupMs, arrivals.stopAtMs);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -105,7 +104,6 @@ export function startSending(context) {
     },
     onEnd() {
       stoppedMs = clock();
-      stalledMs = stalls.sample(stoppedMs);
       forgone = slots.forgone;
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
       watch.endSending();
@@ -117,7 +115,7 @@ export function startSending(context) {
     setInterval(() => {
       const now = clock();
       advanceWatermark(now);
-      stalls.sample(now);
+      stalledUntil(now);
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),
@@ -148,7 +146,7 @@ export function startSending(context) {
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */
-      stalledMs,
+      stalledMs: stalledUntil(endedMs),
       backlog: backlog.end(),
       watch: watch.end(),
     };

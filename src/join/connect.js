@@ -4,7 +4,7 @@ import { usageError } from '../common/errors.js';
 import { interruptedError, pauseFor, rejectOnStop } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { TOOL_VERSION } from '../common/version.js';
-import { CLOSED, createWire, GREET_WITHIN_MS, NOT_PROVEN } from './wire.js';
+import { createWire, GREET_WITHIN_MS } from './wire.js';
 
 /** @import { MemberOptions } from './member.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
@@ -13,12 +13,6 @@ import { CLOSED, createWire, GREET_WITHIN_MS, NOT_PROVEN } from './wire.js';
 /** `retry`: why it may succeed later @typedef {{admitted: true} | {refused: string} | {retry: string}} Answer */
 
 const RETRY_MS = 500;
-
-/** Before part 0's proof. @type {Record<string, string>} */
-const UNPROVEN = {
-  [NOT_PROVEN]: 'no part 0 answers there',
-  [CLOSED]: 'it closed the connection, as part 0 does if the secrets differ',
-};
 
 /** `isBack`: its first connection broke, which part 0 may not have noticed yet @typedef {MemberOptions & {deadline: number, isBack: boolean}} Options */
 
@@ -55,7 +49,6 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack 
   const socket = createConnection(where);
   socket.setNoDelay(true);
   let isAdmitted = false;
-  let isOpen = false;
   /** Why the socket fails, in more detail than the wire knows. */
   let reason = /** @type {string | null} */ (`no connection within ${GREET_WITHIN_MS / 1000} s`);
   socket.on('connect', () => {
@@ -73,10 +66,7 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack 
     key,
     isLeader: false,
     silenceMs,
-    onOpen() {
-      isOpen = true;
-      wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed });
-    },
+    onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed }),
     onMessage(message) {
       if (isAdmitted) calls.onMessage(message);
       else if (message.type === 'welcome') wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
@@ -92,7 +82,7 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack 
     },
     onClose(why) {
       if (isAdmitted) calls.onClose(why);
-      else answer({ retry: reason ?? (isOpen ? why : UNPROVEN[why]) ?? why });
+      else answer({ retry: reason ?? why });
     },
   });
   return { answered, close: wire.close };

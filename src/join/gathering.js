@@ -73,7 +73,10 @@ export async function createGathering(
       onClose(why) {
         strangers.delete(wire);
         if (member !== null) lose(member, why);
-        else if (why === NOT_PROVEN) warnOfUnproven(remoteAddress);
+        else if (why === NOT_PROVEN && unproven.size < MAX_NAMED && !unproven.has(remoteAddress)) {
+          unproven.add(remoteAddress);
+          warn(`A part at ${remoteAddress} did not prove that it knows the secret.`);
+        }
       },
     });
     strangers.add(wire);
@@ -81,18 +84,10 @@ export async function createGathering(
     if (strangers.size > MAX_STRANGERS) oldest.close('others came');
   }
 
-  /** Once for each of the first addresses. @param {string} address */
-  function warnOfUnproven(address) {
-    if (unproven.has(address) || unproven.size >= MAX_NAMED) return;
-    unproven.add(address);
-    warn(`A part at ${address} did not prove that it knows the secret.`);
-  }
-
   /** A part that comes again for the same reason is not reported again. @param {Wire} wire @param {unknown} index @param {string} why */
   function refuse(wire, index, why) {
     strangers.delete(wire);
-    const isHere = members.get(Number(index))?.lost === null && !hasBegun;
-    wire.send({ type: 'refused', why, isHere });
+    wire.send({ type: 'refused', why, isHere: members.get(Number(index))?.lost === null && !hasBegun });
     wire.end();
     if (refusals.get(index) !== why) warn(`A part was refused: ${why}.`);
     if (refusals.size < of || refusals.has(index)) refusals.set(index, why);
@@ -145,9 +140,9 @@ export async function createGathering(
   /** @param {Member} member @param {string} why */
   function lose(member, why) {
     member.lost = why;
-    if (!hasBegun) members.delete(member.index);
+    if (hasBegun) return calls.onLost(member);
+    members.delete(member.index);
     warn(`${capital(member.name)} was lost: ${why}.`);
-    if (hasBegun) calls.onLost(member);
   }
 
   /** @param {WireMessage} message for all parts that are here */
@@ -213,13 +208,10 @@ function notComplete(missing, of, timeoutMs, refusals) {
   return usageError('part_missing', message, remedy);
 }
 
-/**
- * Names may lead to a gateway of the cluster, or on this machine alone to its loopback address (Debian's /etc/hosts).
- * @param {string} host
- */
+/** A name may lead to a gateway or, by Debian's /etc/hosts and on this machine alone, to loopback. @param {string} host */
 export function hostFor(host) {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   if (isLoopback(host) || own.some(({ address }) => address === host)) return { host, note: '' };
   const all = own.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
-  return { host: all, note: ` (all addresses)` };
+  return { host: all, note: ' (all addresses)' };
 }

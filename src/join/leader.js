@@ -8,8 +8,8 @@ import { prepareRun as prepareOwn, run as runOwn } from '../run.js';
 import { monotonicMs } from './clock.js';
 import { capital, createGathering } from './gathering.js';
 import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
-import { createJointView } from './joint-view.js';
-import { Interval, readReport } from './reports.js';
+import { createJointView, Interval } from './joint-view.js';
+import { readReport } from './reports.js';
 import { createRoll, hasEnded } from './roll.js';
 
 /** @import { Start } from '../engine/interval.js' */
@@ -28,7 +28,7 @@ const LEAD_MS = 150;
 /** After the second Ctrl-C, for the other parts' results. */
 const CUT_OFF_MS = 3000;
 
-const STOPPED = 'it was stopped before it sent anything';
+const [STOPPED, INTERRUPTED] = ['it was stopped before it sent anything', 'it was interrupted'];
 
 /** Seconds: no report is on a later time, but parts may start a moment apart. */
 const REPORTED_AHEAD = 5;
@@ -46,26 +46,24 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
   /** Of the run in progress: its cells, and time zero. */
-  let cells = /** @type {{name: string, stage: number}[]} */ ([]);
-  let zeroMs = 0;
+  let [cells, zeroMs] = [/** @type {string[]} */ ([]), 0];
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
     onMessage,
     onLost(member) {
-      tellAll(`${capital(member.name)} was lost: ${member.lost}.`);
+      warnAll(`${capital(member.name)} was lost: ${member.lost}.`);
       if (stateOf(member).result === null) over?.abort();
       broken.abort();
       roll.changed();
     },
   });
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
-  /** Why they will be stopped. @param {string} text */
-  const tellAll = (text) => send({ type: 'event', text });
-  const warnAll = (/** @type {string} */ text) => {
+  /** Why all stop. @param {string} text */
+  function warnAll(text) {
     onEvent({ type: 'warning', text });
-    tellAll(text);
-  };
+    send({ type: 'event', text });
+  }
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
@@ -79,7 +77,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     report({ ports }, { thread, report }) {
       const seconds = (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
-      ports[Number(thread)]?.postMessage(readReport(report, { cells, seconds }));
+      ports[Number(thread)]?.postMessage(readReport(report, cells, seconds));
     },
     result(state, { result }, name, bytes) {
       state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
@@ -126,11 +124,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     const failed = new AbortController();
     const { signal: stop = never } = options;
     const signal = AbortSignal.any([stop, failed.signal]);
-    /** Clean-up, if the preparation fails. @type {Promise<unknown>} */
-    let closed = Promise.resolve();
-    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
-      closed = closing;
-    };
+    const { closed, onClosing } = collectClosing();
     const preparing = prepareOwn(planOfPart(plan, own), { ...options, signal, onClosing });
     try {
       const [prepared] = await Promise.all([preparing, reached('prepared', stop)]);
@@ -148,7 +142,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       send({ type: 'release', id });
       // If another part failed, ours need not go on, and is to be removed as well.
       failed.abort();
-      const closing = preparing.then(({ close }) => close()).catch(() => closed);
+      const closing = preparing.then(({ close }) => close()).catch(closed);
       await (options.onClosing ?? awaited)(closing);
       throw error;
     }
@@ -162,7 +156,8 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     async begin() {
       await reached('connected', stop);
-      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(each().map(roundTripOf), 0));
+      const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
+      const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips, 0));
       zeroMs = monotonicMs() + aheadMs;
       send({ type: 'start', at: zeroMs, wallMs: Date.now() + aheadMs });
       return BigInt(Math.round(zeroMs * 1e6));
@@ -181,11 +176,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       send({ type: 'cutOff' });
       setTimeout(() => late.abort(), CUT_OFF_MS).unref();
     };
-    /** @type {Promise<unknown>} */
-    let closed = Promise.resolve();
-    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
-      closed = closing;
-    };
+    const { closed, onClosing } = collectClosing();
     try {
       const members = gathering.members();
       const { id, threads: theirs } = Object(prepared);
@@ -216,7 +207,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       over = null;
       stop.removeEventListener('abort', onStop);
       cutOff.removeEventListener('abort', onCutOff);
-      const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
+      const closing = closed().finally(options.prepared === undefined ? prepared.close : null);
       await (options.onClosing ?? awaited)(closing);
     }
   }
@@ -251,32 +242,33 @@ export async function createLeader({ onOwnResult, ...options }) {
   };
 }
 
-/** Of messages, by the part's clock. @param {{state: State}} part */
-const roundTripOf = ({ state }) => Math.max(0, Number(state.phases.get('connected')?.roundTripMs) || 0);
+/** Receives a clean-up. */
+function collectClosing() {
+  const closings = [Promise.resolve()];
+  const onClosing = (/** @type {Promise<any>} */ closing) => void closings.push(closing);
+  return { closed: () => Promise.all(closings), onClosing };
+}
 
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
 /** @param {Result} result of part 0 @param {{member: Member, state: State}[]} parts the others @param {string} [command] @returns {Result} */
 function mergeAll(result, parts, command) {
   const others = parts.flatMap(({ member: { name }, state }) =>
-    // Its clock may be wrong by half the round trip (see clock.js).
-    state.result ? [{ name, result: state.result, clockErrorMs: roundTripOf({ state }) / 2 }] : [],
+    state.result ? [{ name, result: state.result }] : [],
   );
-  const missing = parts
-    .filter(({ state }) => state.result === null)
-    .map(({ member: { index, lost }, state }) => ({
+  const missing = parts.flatMap(({ member: { index, lost }, state: { result, failed, ...state } }) => {
+    if (result !== null)
+      return state.isInterrupted && result.interrupted ? [{ index, why: INTERRUPTED }] : [];
+    return {
       index,
-      why: lost ?? state.failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
-    }));
-  const partial = parts
-    .filter(({ state }) => state.isInterrupted && state.result?.interrupted)
-    .map(({ member: { index } }) => ({ index, why: 'it was interrupted' }));
+      why: lost ?? failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
+    };
+  });
   const results = [result, ...others.map((one) => one.result)];
   const names = ['Part 0', ...others.map(({ name }) => capital(name))];
-  const clockErrorsMs = new Map(others.map((one) => [one.result, one.clockErrorMs]));
-  const options = { allowInterrupted: true, clockErrorsMs, command };
+  const options = { allowInterrupted: true, haveOneClock: true, command };
   try {
-    return mergeResults(results, { names, missing, partial, ...options });
+    return mergeResults(results, { names, missing, ...options });
   } catch (error) {
     // What was measured must not be lost: the result is that of part 0.
     const why = `not merged: ${/** @type {Error} */ (error).message}`;

@@ -8,7 +8,6 @@ import { createClock, monotonicMs } from './clock.js';
 import { connect } from './connect.js';
 import { foundBy, planAsked, planOfPart } from './joined-plan.js';
 import { createReports } from './reports.js';
-import { mayComeAgain } from './wire.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
@@ -60,17 +59,8 @@ export async function runAsMember(options) {
   /** @type {Promise<void>} */
   let running = Promise.resolve();
   let onPong = () => {};
-  let isOver = false;
   let hasHandedIn = false;
-  let resolve = (/** @type {WireMessage | Promise<never>} */ _end) => {};
-  /** @type {Promise<WireMessage>} */
-  const ended = new Promise((settle) => {
-    resolve = settle;
-  });
-  const finish = (/** @type {WireMessage | Promise<never>} */ end) => {
-    isOver = true;
-    resolve(end);
-  };
+  const { promise: ended, resolve: finish } = createDeferred();
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
@@ -144,7 +134,7 @@ export async function runAsMember(options) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
     const plan = planAsked(steps[step].plan, given, steps[step].most ?? null);
     if ((plan.load.durationMs ?? plan.load.requests) === null) fail('it has no end');
-    let startedAt = new Date();
+    let [startedAt, clockErrorMs] = [new Date(), 0];
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });
     const reports = hasReports
@@ -166,6 +156,7 @@ export async function runAsMember(options) {
           },
           async begin() {
             for (let i = 0; i < EXCHANGES; i++) await exchange();
+            clockErrorMs = clock.roundTripMs() / 2;
             reach('connected', { roundTripMs: clock.roundTripMs() });
             const { at, wallMs } = await start.promise;
             const aheadMs = clock.toLocal(Number(at)) - now();
@@ -178,7 +169,7 @@ export async function runAsMember(options) {
           },
         },
       });
-      const result = { ...measured, startedAt: startedAt.toISOString() };
+      const result = { ...measured, startedAt: startedAt.toISOString(), clockErrorMs };
       wire.send({ type: 'result', task, result });
       hasHandedIn = true;
       wire.allowSilence(MERGE_WITHIN_MS);
@@ -200,48 +191,44 @@ export async function runAsMember(options) {
     if (event.type === 'warning') wire.send({ type: 'event', task, text: event.text });
     if (event.type === 'interval') wire.send({ type: 'interval', task, interval: event });
     if (event.type === 'start')
-      onEvent({ type: 'notice', text: 'This part starts sending. Part 0 shows the figures of all parts.' });
+      onEvent({ type: 'notice', text: 'Sending. Part 0 shows the figures of all parts.' });
     onEvent(event);
   };
 
+  const calls = {
+    onAdmitted(/** @type {Wire} */ admitted) {
+      wire = admitted;
+    },
+    onMessage(/** @type {WireMessage} */ message) {
+      if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
+    },
+    onClose(/** @type {string} */ why) {
+      // While others are awaited, it may come again, unless part 0 talks nonsense.
+      if (current === null && !why.startsWith('it sent ')) {
+        onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
+        return void join(true).catch((error) => finish(Promise.reject(error)));
+      }
+      gone.abort();
+      finish({ type: 'end', lost: why });
+    },
+  };
   const deadline = performance.now() + options.timeoutMs;
-  const join = (/** @type {boolean} */ isBack) =>
-    connect(
-      { ...options, deadline, isBack },
-      {
-        onAdmitted(admitted) {
-          wire = admitted;
-        },
-        onMessage: (message) => {
-          if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
-        },
-        onClose(why) {
-          // While others are awaited, it may come again.
-          if (current === null && !isOver && mayComeAgain(why)) {
-            onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
-            join(true).catch((error) => finish(Promise.reject(error)));
-            return;
-          }
-          gone.abort();
-          finish({ type: 'end', lost: why });
-        },
-      },
-    );
+  const join = (/** @type {boolean} */ isBack) => connect({ ...options, deadline, isBack }, calls);
   await join(false);
+  const stopped = { type: 'end', why: null, exitCode: EXIT.interrupted };
   const onStop = () => {
     if (current !== null) wire.send({ type: 'interrupted' });
     // While others are awaited, it may be started again, elsewhere.
-    else finish({ type: 'end', why: null, exitCode: EXIT.interrupted });
+    else finish(stopped);
   };
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
   // Part 0 may not answer.
-  const onCutOff = () =>
-    setTimeout(finish, CUT_OFF_MS, { type: 'end', why: null, exitCode: EXIT.interrupted }).unref();
+  const onCutOff = () => setTimeout(finish, CUT_OFF_MS, stopped).unref();
   cutOff.addEventListener('abort', onCutOff, { once: true });
   const pinging = setInterval(ping, PING_MS);
   try {
-    const { lost, why, exitCode } = /** @type {WireMessage} */ (await ended);
+    const { lost, why, exitCode } = await ended;
     gone.abort();
     for (const id of [...preparations.keys()]) HANDLERS.release({ type: 'release', id });
     await running;
@@ -250,10 +237,9 @@ export async function runAsMember(options) {
       const text = `Part 0 was lost: ${lost}. This part (${partName(part)}) has stopped and removed what it had created.`;
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
-    if (why === null) {
-      if (hasHandedIn) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
-      return exitCode;
-    }
+    const isTaken = why === null && hasHandedIn;
+    if (isTaken) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
+    if (why === null) return exitCode;
     const code = exitCode === EXIT.ok ? EXIT.usage : exitCode;
     throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode: code });
   } finally {
@@ -284,7 +270,7 @@ function createTask(task, stops, cutOff) {
 }
 
 function createDeferred() {
-  let resolve = (/** @type {WireMessage} */ _message) => {};
+  let resolve = (/** @type {WireMessage | Promise<never>} */ _message) => {};
   /** @type {Promise<WireMessage>} */
   const promise = new Promise((settle) => {
     resolve = settle;

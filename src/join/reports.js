@@ -5,9 +5,8 @@ import { z } from 'zod';
 import { countBuckets, isPacked } from '../common/histogram.js';
 import { maxOf } from '../common/sums.js';
 import { SERIES } from '../engine/recording/tally.js';
-import { amount, count, each } from '../result/declared.js';
-import { MergeOperation } from '../result/schema.js';
-import { SUMS } from './joint-view.js';
+import { amount, count, each, ms } from '../result/declared.js';
+import { MergeOperation, Outcomes, SuccessTimes, Verification } from '../result/schema.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { LiveHook } from '../run.js' */
@@ -58,86 +57,55 @@ function readBuckets({ isShort, bytes }) {
   return new Uint32Array(isShort ? new Uint16Array(own) : own);
 }
 
-const Buckets = z
-  .object({ isShort: z.boolean(), bytes: z.string() })
-  .transform(readBuckets)
-  .refine(isPacked, { error: 'its buckets are none' });
-
-/** More kinds of failures than any operation has. */
-const MAX_NAMES = 1000;
-/** @template {z.ZodType} T @param {T} schema */
-const byName = (schema) =>
-  z.record(z.string().max(200), schema).refine((record) => Object.keys(record).length <= MAX_NAMES);
+const Buckets = z.object({ isShort: z.boolean(), bytes: z.string() }).transform(readBuckets).refine(isPacked);
 
 /** By second, in a plain loop: there may be thousands. */
-const Counts = z.custom(
-  (list) => Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0),
-);
+const isCounts = (/** @type {any} */ list) =>
+  Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0);
+const Checks = Verification.omit({ sampled: true });
+const Cell = MergeOperation.omit({ own: true }).extend({
+  ...{ name: z.string(), stage: count, successTimes: SuccessTimes, verification: Checks },
+  ...each(['dropped', 'neverSentDue'], count),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.custom(isCounts))),
+  outcomes: z.record(
+    z.string(),
+    z.object({ success: z.boolean(), count, latency: z.object(each(SERIES, Buckets)) }),
+  ),
+});
 
-const Cell = MergeOperation.omit({ own: true })
-  .required({ successTimes: true })
-  .extend({
-    perSecond: z.object(each(['sent', 'succeeded', 'failed'], Counts)),
-    name: z.string(),
-    stage: count,
-    ...each(['dropped', 'neverSentDue'], count),
-    verification: z.object({
-      ...each(['checked', 'passed', 'unchecked'], count),
-      failures: byName(count),
-      notes: z.array(z.string()).max(MAX_NAMES),
-    }),
-    outcomes: byName(z.object({ success: z.boolean(), count, latency: z.object(each(SERIES, Buckets)) })),
-  });
-
-const histogram = z
-  .string()
-  .refine((text) => countBuckets(text) > 0)
-  .nullable();
+const Encoded = z.string().refine((text) => countBuckets(text) > 0);
 const Row = z.object({
   ...each(['second', 'succeeded', 'failed'], count),
-  failures: byName(count),
-  ...each(['p50', 'p90', 'p99', 'max', 'lagMax', 'lag99'], amount.nullable()),
-  ...each(['histogram', 'lag'], histogram),
-  histogramSeconds: z.literal(1),
+  ...each(['p50', 'p90', 'p99', 'max', 'lagMax', 'lag99'], ms),
+  ...each(['histogram', 'lag'], Encoded.nullable()),
+  ...{ failures: Outcomes, histogramSeconds: z.literal(1) },
 });
 
-const PackedReport = z.object({
-  atMs: amount,
+const Packed = z.object({
   tally: z.object({
-    cells: z.array(Cell),
-    ...each(['lag', 'readLate'], Buckets),
+    ...{ cells: z.array(Cell), lag: Buckets, readLate: Buckets },
     displaced: z.object(each(['second', 'tenth'], amount)),
   }),
-  rows: z.array(Row),
-  open: Row.nullable(),
-});
-
-/** What part 0 shows of an IntervalEvent. */
-export const Interval = z.object({
-  ...each(SUMS, amount),
-  p99Ms: amount.nullable(),
-  errors: byName(count),
+  ...{ atMs: amount, rows: z.array(Row), open: Row.nullable() },
 });
 
 /** @param {Report} report @returns {object} JSON */
 export const packReport = (report) => mapHistograms(report, packBuckets);
 
-/**
- * @param {unknown} packed from packReport, authentic @param {{cells: readonly {name: string, stage: number}[], seconds: number}} run
- *   its cells, and its length so far
- * @returns {Report} @throws {Error} it is none of this run
- */
-export function readReport(packed, { cells, seconds }) {
-  const { tally, ...report } = PackedReport.parse(packed);
-  const own = tally.cells.map(({ name, stage }) => `${stage} ${name}`);
-  if (own.join() !== cells.map(({ name, stage }) => `${stage} ${name}`).join())
-    throw new RangeError('a report on other operations or stages');
-  const ends = [...report.rows, ...(report.open ? [report.open] : [])].map(({ second }) => second);
+/** @param {unknown} packed @param {readonly string[]} names of its cells @param {number} seconds of the run so far @returns {Report} @throws {Error} it is none of this run */
+export function readReport(packed, names, seconds) {
+  const report = /** @type {Report} */ (Packed.parse(packed));
+  const { atMs, rows, open, tally } = report;
+  const ends = [atMs / 1000, ...rows.map(({ second }) => second), open?.second ?? 0];
   for (const { perSecond, lastSuccessMs } of tally.cells)
     ends.push(lastSuccessMs / 1000, ...Object.values(perSecond).map(({ length }) => length - 1));
-  if (maxOf(ends, report.atMs / 1000) > seconds) throw new RangeError('a report on seconds to come');
-  return { ...report, tally };
+  const isOther = tally.cells.map(cellName).join() !== names.join();
+  if (isOther || maxOf(ends) > seconds) throw new RangeError('a report on another run, or on time to come');
+  return report;
 }
+
+/** @param {{name: string, stage: number}} cell */
+export const cellName = ({ name, stage }) => `${stage} ${name}`;
 
 /** @param {number} of parts @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
 export function createReports(of, send) {

@@ -139,23 +139,20 @@ function busyMachine(observed) {
   const { value, tool } = percentileBar({ reported: response, target: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
-  const latestMs = model === 'open' ? lag.maxValue / 1000 : stalledMs;
+  const isOpen = model === 'open';
+  const latestMs = isOpen ? lag.maxValue / 1000 : stalledMs;
   const isStopped = latestMs >= STOPPED_MS && latestMs > LATE_SHARE * value;
   if (!isLate && !isFull && !isStopped) return null;
   const latest = formatLatency(latestMs);
   const effect = [
     isLate && `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`,
-    isStopped && model === 'closed' && `the tool stood still for ${latest}`,
-    isStopped && `the tool sent requests up to ${latest} late`,
+    isStopped &&
+      (isOpen ? `the tool sent requests up to ${latest} late` : `the tool stood still for ${latest}`),
     'the target, which shares it, had to wait for a core',
   ].find((text) => text !== false);
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [
-    isStopped && model === 'open' && burst,
-    isFull && (isLate || isStopped) && shared,
-    causeOf(observed),
-  ]
+  const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, causeOf(observed)]
     .filter(Boolean)
     .join(' ');
   const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { uniform } from '../../src/common/random.js';
-import { createReports, packReport, readReport } from '../../src/join/reports.js';
+import { cellName, createReports, packReport, readReport } from '../../src/join/reports.js';
 import { sample, setUp } from '../engine/recording.js';
 
 const json = (/** @type {any} */ value) => JSON.parse(JSON.stringify(value));
@@ -20,12 +20,12 @@ function reportOf(requests) {
 }
 
 /** @param {{tally: {cells: {name: string, stage: number}[]}}} report */
-const runOf = ({ tally: { cells } }) => ({ cells, seconds: 60 });
+const namesOf = ({ tally: { cells } }) => cells.map(cellName);
 
 test('a report arrives as it was, as text rather than lists of numbers', () => {
   const report = { ...reportOf(20_000), rows: [] };
   const packed = json(packReport(report));
-  const read = readReport(packed, runOf(report));
+  const read = readReport(packed, namesOf(report), 60);
   assert.deepEqual(json(read), json(report));
   assert.deepEqual(read.tally.cells[0].outcomes.good, report.tally.cells[0].outcomes.good);
   const lists = JSON.stringify(report, (_, value) => (value instanceof Uint32Array ? [...value] : value));
@@ -36,14 +36,14 @@ test('counts of more than 16 bits arrive as they were', () => {
   const { tally, ...report } = reportOf(0);
   const lag = Uint32Array.from([7, 65_535, 9, 65_536, 28_671, 2 ** 31 - 1]);
   const packed = json(packReport({ ...report, tally: { ...tally, lag } }));
-  assert.deepEqual(readReport(packed, runOf({ tally })).tally.lag, lag);
+  assert.deepEqual(readReport(packed, namesOf({ tally }), 60).tally.lag, lag);
 });
 
 test('a report that would occupy the live thread for long is refused', () => {
   const report = { ...reportOf(3000), rows: [] };
   const packed = json(packReport(report));
-  const run = { ...runOf(report), seconds: 5 };
-  readReport(structuredClone(packed), run);
+  const names = namesOf(report);
+  readReport(structuredClone(packed), names, 5);
   const buckets = (/** @type {number[]} */ ...list) => ({
     isShort: false,
     bytes: Buffer.from(Uint32Array.from(list).buffer).toString('base64'),
@@ -71,7 +71,7 @@ test('a report that would occupy the live thread for long is refused', () => {
   for (const [what, change] of changes) {
     const changed = structuredClone(packed);
     change(changed);
-    assert.throws(() => readReport(changed, run), Error, what);
+    assert.throws(() => readReport(changed, names, 5), Error, what);
   }
 });
 

@@ -235,21 +235,17 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
 const MIN_STALL_MS = 100;
 
 /**
- * Time in which a thread stood still, e.g. as its process was stopped or its machine paused. Nothing else shows this in a
- * closed loop, which has no due times: it only sends less.
- * @param {number} everyMs interval of `sample` @param {number} fromMs @param {number} toMs time that counts
+ * Time in which a thread stood still, e.g. as its process was stopped. A closed loop, which has no due times, then only sends less.
+ * @param {number} everyMs between calls @param {number} fromMs @param {number} toMs time that counts
  */
 export function watchStalls(everyMs, fromMs, toMs) {
-  let totalMs = 0;
-  let lastMs = 0;
-  /** @param {number} nowMs @returns {number} so far */
-  function sample(nowMs) {
+  let [stalledMs, lastMs] = [0, 0];
+  return (/** @type {number} */ nowMs) => {
     const lateMs = Math.min(nowMs, toMs) - Math.max(lastMs, fromMs) - everyMs;
-    if (lateMs >= MIN_STALL_MS) totalMs += lateMs;
+    if (lateMs >= MIN_STALL_MS) stalledMs += lateMs;
     lastMs = nowMs;
-    return totalMs;
-  }
-  return { sample };
+    return stalledMs;
+  };
 }
 
 /** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain data */

@@ -35,7 +35,7 @@ export function* checkVerdicts(result) {
   }
 }
 
-/** @typedef {Partial<Pick<Result, 'totals' | 'outcomes' | 'latencyMs' | 'load' | 'interrupted' | 'unfinished' | 'durationSeconds'>>} Figures */
+/** @typedef {Partial<Pick<Result, 'totals' | 'outcomes' | 'latencyMs' | 'load' | 'interrupted' | 'unfinished'>>} Figures */
 
 /** @param {{measurement: Measurement, requirements: readonly Judged[]} & Figures} document @returns {Generator<string, void>} */
 export function* checkMeasurement({ measurement: { verdict, reasons, observed }, requirements, ...result }) {
@@ -44,15 +44,8 @@ export function* checkMeasurement({ measurement: { verdict, reasons, observed },
   const { totals, latencyMs, load, unfinished } = result;
   if (verdict === 'invalid' || unfinished) return;
   const response = { totalCount: latencyMs?.response.count };
-  const none = {
-    forgone: 0,
-    droppedLate: 0,
-    leftWhileFree: false,
-    stalledMs: 0,
-    displaced: { second: 0, tenth: 0 },
-  };
-  const windowMs = 1000 * (result.durationSeconds ?? Number.POSITIVE_INFINITY);
-  const facts = { ...none, ...result, windowMs, ...observed, ...totals, ...{ model: load?.model, response } };
+  const none = { forgone: 0, droppedLate: 0, leftWhileFree: false, displaced: { second: 0, tenth: 0 } };
+  const facts = { ...none, ...result, ...observed, ...totals, ...{ model: load?.model, response } };
   const codes = /** @type {const} */ (['nothing_measured', 'load_not_offered']);
   const found = totals && codes.find((code) => REASONS[code](/** @type {any} */ (facts)) !== null);
   const code = reasons.find(({ grade }) => grade === 'invalid')?.code ?? found;

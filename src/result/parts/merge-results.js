@@ -34,27 +34,21 @@ const [MAX_APART_MS, MAX_APART_BY_ONE_MS, MAX_APART] = [1000, 10, 0.05];
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
- * @param {readonly MissingPart[]} [options.missing] parts without a result, which make the measurement invalid
- * @param {readonly MissingPart[]} [options.partial] parts whose result ends early, likewise
- * @param {ReadonlyMap<Result, number>} [options.clockErrorsMs] their times of start are by the clock of part 0, to within so much
+ * @param {readonly MissingPart[]} [options.missing] parts without a result, or with a part of it, which make the measurement invalid
+ * @param {boolean} [options.haveOneClock] their times of start are by one clock
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
  * @returns {Result} @throws {PkiLoadError} if they are not the parts of one plan
  */
-export function mergeResults(results, { names = [], missing = [], partial = [], ...options } = {}) {
-  const { allowInterrupted, clockErrorsMs = null, command, onWarning } = options;
+export function mergeResults(results, { names = [], missing = [], ...options } = {}) {
+  const { allowInterrupted, haveOneClock = false, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted, missing);
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return mergeParts(parts, {
-      missing,
-      partial,
-      clockErrorsMs,
-      command: command ?? parts[0].result.command,
-    });
+    return mergeParts(parts, { missing, haveOneClock, command: command ?? parts[0].result.command });
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -62,8 +56,8 @@ export function mergeResults(results, { names = [], missing = [], partial = [], 
   }
 }
 
-/** @param {Part[]} parts @param {{missing: readonly MissingPart[], partial: readonly MissingPart[], clockErrorsMs: ReadonlyMap<Result, number> | null, command: string}} options @returns {Result} */
-function mergeParts(parts, { missing, partial, clockErrorsMs, command }) {
+/** @param {Part[]} parts @param {{missing: readonly MissingPart[], haveOneClock: boolean, command: string}} options @returns {Result} */
+function mergeParts(parts, { missing, haveOneClock, command }) {
   const plan = planOf(parts);
   const { load } = plan;
   const { of } = parts[0].shard;
@@ -85,11 +79,11 @@ function mergeParts(parts, { missing, partial, clockErrorsMs, command }) {
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);
   joined.closeAll();
   const seconds = joined.rows;
-  const apart = startedApart(parts, facts.windowMs, clockErrorsMs);
+  const apart = startedApart(parts, facts.windowMs, haveOneClock);
   const found = {
     apart,
     endedApart: endedApart(parts, load),
-    missing: [...missing, ...partial].map(({ index, why }) => ({ why, part: partName({ index, of }) })),
+    missing: missing.map(({ index, why }) => ({ why, part: partName({ index, of }) })),
     invalid: parts.filter(hasShare).flatMap(({ shard, result: { measurement } }) => {
       const reason = measurement.reasons.find(({ grade }) => grade === 'invalid');
       return reason === undefined ? [] : [{ why: reason.text, part: partName(shard) }];
@@ -116,30 +110,22 @@ function hasShare({ shard, result: { totals, load } }) {
   return [load.concurrency, load.requests ?? shard.of].every((all) => shareOf(all, shard) > 0);
 }
 
-/**
- * Seconds are added by their number, not by clock time.
- * @param {Part[]} parts @param {number} windowMs @param {ReadonlyMap<Result, number> | null} clockErrorsMs null: each has its own clock
- * @returns {Observed['apart']}
- */
-function startedApart(parts, windowMs, clockErrorsMs) {
+/** Seconds are added by their number, not by clock time. @param {Part[]} parts @param {number} windowMs @param {boolean} haveOneClock @returns {Observed['apart']} */
+function startedApart(parts, windowMs, haveOneClock) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
-  const errorOf = (/** @type {Part} */ { result }) => clockErrorsMs?.get(result) ?? 0;
-  const [worst, next] = parts.toSorted((a, b) => errorOf(b) - errorOf(a));
-  const knownMs = startOf(last) - startOf(first);
-  const unknownMs = errorOf(worst) + (next === undefined ? 0 : errorOf(next));
+  const errorOf = (/** @type {Part} */ { result }) => result.clockErrorMs ?? 0;
+  const [worst, next = worst] = parts.toSorted((a, b) => errorOf(b) - errorOf(a));
+  const [knownMs, unknownMs] = [startOf(last) - startOf(first), errorOf(worst) + errorOf(next)];
   const apartMs = knownMs + unknownMs;
   const isTooFar = apartMs > MAX_APART * windowMs;
-  if (apartMs <= (clockErrorsMs ? MAX_APART_BY_ONE_MS : MAX_APART_MS) && !isTooFar) return null;
-  const whose = clockErrorsMs ? 'the clock of part 0' : 'their clocks';
-  const text =
-    knownMs >= unknownMs
-      ? `By ${whose}, ${partName(last.shard)} started sending ${formatDuration(knownMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`
-      : `Messages between part 0 and ${partName(worst.shard)} took so long that they may have started sending ${formatDuration(apartMs)} apart, so the target may not have been under full load the whole time.`;
+  if (apartMs <= (haveOneClock ? MAX_APART_BY_ONE_MS : MAX_APART_MS) && !isTooFar) return null;
+  const known = `By ${haveOneClock ? 'the clock of part 0' : 'their clocks'}, ${partName(last.shard)} started sending ${formatDuration(knownMs)} after ${partName(first.shard)}`;
+  const unknown = `Messages between part 0 and ${partName(worst.shard)} took so long that they may have started sending ${formatDuration(apartMs)} apart`;
   return {
     grade: isTooFar ? 'invalid' : 'remark',
-    text,
-    remedy: clockErrorsMs
+    text: `${knownMs < unknownMs ? unknown : known}, so the target was not under full load the whole time.`,
+    remedy: haveOneClock
       ? 'Repeat the run if the network or a busy machine delayed the message to start. Parts that are far from part 0 need a longer run.'
       : 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };

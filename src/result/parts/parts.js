@@ -18,7 +18,7 @@ import { stagesOfPart } from './merge-block.js';
 
 /** @typedef {{name: string, result: Result}} NamedResult */
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
-/** @typedef {{index: number, why: string}} MissingPart `why`: a clause, such as `its connection closed` */
+/** @typedef {{index: number, why: string}} MissingPart wholly or in part; `why`: a clause, such as `its connection closed` */
 
 /** Settings that may differ between parts: how, when and from where a machine sends, and its paths. */
 export const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt', 'localAddresses']
@@ -93,9 +93,9 @@ function checkEachOnce(parts, known) {
     throw fileError('part_twice', message, 'Pass each part only once.');
   }
   const { of } = parts[0].shard;
-  const missing = of - parts.length - known.length;
-  if (missing === 0) return;
   const given = new Set([...parts.map(({ shard }) => shard), ...known].map(({ index }) => index));
+  const missing = of - given.size;
+  if (missing === 0) return;
   const first = Array.from({ length: Math.min(of, given.size + MAX_MISSING) }, (_, index) => index);
   const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
   const more = missing > MAX_MISSING ? ', ...' : '';
