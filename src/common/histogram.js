@@ -141,15 +141,11 @@ export function packHistogram(histogram) {
   return Uint32Array.from(packed);
 }
 
-/** @param {PackedHistogram} packed untrusted @returns {boolean} whether it is one */
+/** @param {Uint32Array} packed untrusted @returns {boolean} whether it is a PackedHistogram */
 export function isPacked(packed) {
-  let last = -1;
-  for (let i = 0; i < packed.length; i += 2) {
-    const count = packed[i + 1];
-    if (packed[i] <= last || packed[i] >= MAX_BUCKETS || !(count > 0 && count <= MAX_COUNT)) return false;
-    last = packed[i];
-  }
-  return true;
+  const isBucket = (/** @type {number} */ value, /** @type {number} */ i) =>
+    i % 2 === 1 ? value > 0 && value <= MAX_COUNT : value < MAX_BUCKETS && !(value <= packed[i - 2]);
+  return packed.length % 2 === 0 && packed.every(isBucket);
 }
 
 /** Non-empty buckets only, in ascending order. @param {Distribution} histogram @param {(index: number, count: number) => unknown} visit true: ends */

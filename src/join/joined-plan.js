@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { usageError } from '../common/errors.js';
 import { checkArrivals } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
-import { describeDifferences, OWN } from '../result/parts/parts.js';
+import { describeDifferences, OWN, optionOf } from '../result/parts/parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
@@ -58,7 +58,7 @@ export function planAsked(own, given, most) {
   const figures = Figures.parse(Object(Object(given).load));
   for (const [key, limit] of Object.entries(most ?? {})) {
     const asked = Number(figures[/** @type {keyof Most} */ (key)]);
-    const problem = `part 0 asks for load.${key} ${asked}, but this part's own command line allows ${limit}`;
+    const problem = `part 0 asks for ${optionOf(`load.${key}`)} ${asked}, but this part's own command line allows ${limit}`;
     if (asked > limit) throw new RangeError(problem);
   }
   const plan = {

@@ -7,7 +7,6 @@ import { stageTimesOf } from '../plan/stages.js';
 import { amount, each, ms } from '../result/declared.js';
 import { Outcomes } from '../result/schema.js';
 import { monotonicMs } from './clock.js';
-import { cellName } from './reports.js';
 
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -37,10 +36,8 @@ export async function createJointView(plan, threads, { live, onEvent = () => {},
     /** Of the other parts' threads; none: nothing shows their reports. @type {MessagePort[][]} */
     ports: threads.map((_, part) => ports.slice(before(part), before(part + 1))).slice(1),
     hasReports: ports.length > 0,
-    /** Of each report. */
-    cells: stageTimesOf(load, null).flatMap((_, stage) =>
-      mix.members.map(({ name }) => cellName({ name, stage })),
-    ),
+    /** In each report. */
+    cells: stageTimesOf(load, null).length * mix.members.length,
     /** For part 0's own run. @type {LiveHook | undefined} */
     live: live && { ports: () => ports.slice(0, threads[0]), begin: live.begin },
     /** @param {RunEvent} event of part 0's own run */

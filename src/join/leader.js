@@ -46,7 +46,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
   /** Of the run in progress: its cells, and time zero. */
-  let [cells, zeroMs] = [/** @type {string[]} */ ([]), 0];
+  let [cells, zeroMs] = [0, 0];
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {

@@ -14,27 +14,6 @@ import { MergeOperation, Outcomes, SuccessTimes, Verification } from '../result/
 /** Part 0's thread, perhaps a sender, reads each in 0.3 ms: of more parts than this, only each second report, etc. */
 const REPORTS_AT_ONCE = 32;
 
-/** @param {object} record @param {(value: any) => unknown} change */
-const mapValues = (record, change) =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
-
-/** @param {any} report @param {(histogram: any) => unknown} change @returns {any} */
-const mapHistograms = ({ tally: { cells, lag, readLate, ...tally }, ...report }, change) => ({
-  ...report,
-  tally: {
-    ...tally,
-    cells: cells.map((/** @type {any} */ cell) => ({
-      ...cell,
-      outcomes: mapValues(cell.outcomes, (outcome) => ({
-        ...outcome,
-        latency: mapValues(outcome.latency, change),
-      })),
-    })),
-    lag: change(lag),
-    readLate: change(readLate),
-  },
-});
-
 /**
  * Buckets as the base64 text of their bytes: lists of numbers would take the sender's thread milliseconds. 16 bits are
  * enough for an index, and for most counts.
@@ -89,23 +68,25 @@ const Packed = z.object({
   ...{ atMs: amount, rows: z.array(Row), open: Row.nullable() },
 });
 
-/** @param {Report} report @returns {object} JSON */
-export const packReport = (report) => mapHistograms(report, packBuckets);
+/** @param {any} value a Report, or a part of one @returns {any} JSON */
+export function packReport(value) {
+  if (value instanceof Uint32Array) return packBuckets(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return typeof value[0] === 'object' ? value.map(packReport) : value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, packReport(inner)]));
+}
 
-/** @param {unknown} packed @param {readonly string[]} names of its cells @param {number} seconds of the run so far @returns {Report} @throws {Error} it is none of this run */
-export function readReport(packed, names, seconds) {
+/** @param {unknown} packed @param {number} cells @param {number} seconds of the run so far @returns {Report} @throws {Error} it is none of this run */
+export function readReport(packed, cells, seconds) {
   const report = /** @type {Report} */ (Packed.parse(packed));
   const { atMs, rows, open, tally } = report;
   const ends = [atMs / 1000, ...rows.map(({ second }) => second), open?.second ?? 0];
   for (const { perSecond, lastSuccessMs } of tally.cells)
     ends.push(lastSuccessMs / 1000, ...Object.values(perSecond).map(({ length }) => length - 1));
-  const isOther = tally.cells.map(cellName).join() !== names.join();
-  if (isOther || maxOf(ends) > seconds) throw new RangeError('a report on another run, or on time to come');
+  if (tally.cells.length !== cells || maxOf(ends) > seconds)
+    throw new RangeError('a report on another run, or on time to come');
   return report;
 }
-
-/** @param {{name: string, stage: number}} cell */
-export const cellName = ({ name, stage }) => `${stage} ${name}`;
 
 /** @param {number} of parts @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
 export function createReports(of, send) {

@@ -96,7 +96,7 @@ describe('parts that cannot take part:', LIMIT, () => {
     const other = await inTime(startMember(t, await planFor(url, { requests: 6 }), where, [1, 2]).outcome);
     assert.match(
       other.message,
-      /the settings of part 0 and of part 1 of 2 differ in load\.requests \(5 and 6\)\.$/,
+      /the settings of part 0 and of part 1 of 2 differ in --requests \(5 and 6\)\.$/,
     );
     const fake = startFake(t, where, { index: 1, of: 2, version: '9.9.9' }, () => {});
     await inTime(fake.closed);

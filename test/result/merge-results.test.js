@@ -353,17 +353,17 @@ describe('refuses to merge', () => {
     [
       ([a, b]) => [a, b, other({ ratePerSecond: 60, seed: 4 })[2]],
       'different_plans',
-      /^a\.json and c\.json are .*different plans: load\.ratePerSecond \(50 and 60\), load\.seed \(3 and 4\)\./,
+      /^a\.json and c\.json are .*different plans: --rate \(50 and 60\), --seed \(3 and 4\)\./,
     ],
     [
       ([a, b]) => [a, b, syntheticParts({ load: LOAD, options: { role: 'mail' } }, [1, 1, 1])[2]],
       'different_plans',
-      /options\.role \("web" and "mail"\)/,
+      /--role \("web" and "mail"\)/,
     ],
     [
       ([a, b, c]) => [a, b, withPlan(c, { requirements: ['p99<1s'] })],
       'different_plans',
-      /requirements \(\[\] and \["p99<1s"\]\)/,
+      /--require \(none and p99<1s\)/,
     ],
     [([a, b, c]) => [a, b, withTarget(c, { url: 'http://192.0.2.2:8200' })], 'different_plans', /address/],
     [

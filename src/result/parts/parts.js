@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { listFirst } from '../../common/units.js';
+import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
@@ -70,16 +71,33 @@ const settingsOf = ({ plan, target, operations }) => {
   return { ...plan, 'target address': target.url, operations: Object.keys(operations) };
 };
 
+/** @param {string} key of a plan, such as `load.ratePerSecond` @returns {string} its option, such as `--rate`, or else the key */
+export function optionOf(key) {
+  const [, group, name = ''] = /^(load|options|target)\.(\w+?)(?:Ms|PerSecond)?$/.exec(key) ?? [];
+  const flag =
+    key === 'requirements' ? 'require' : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return group === 'options' || Object.hasOwn(commonOptions, flag) ? `--${flag}` : key;
+}
+
+/** @param {any} plan @returns {string[]} */
+const requiredBy = ({ requirements = [] }) => [requirements].flat().map((one) => one?.text ?? one);
+
 /**
  * @param {object} one @param {object} other @param {readonly string[]} ignored settings
- * @returns {string | null} `load.seed (1 and 2), ...`; null: they are equal
+ * @returns {string | null} `--seed (1 and 2), ...`; null: they are equal
  */
 export function describeDifferences(one, other, ignored) {
   const [a, b] = [flatten(one), flatten(other)];
-  const shown = (/** @type {string | undefined} */ json) => truncate(json ?? 'null', MAX_CHARACTERS);
+  const only = (/** @type {string[]} */ own, /** @type {string[]} */ theirs) =>
+    own.filter((text) => !theirs.includes(text)).join(', ') || 'none';
+  const [required, others] = [requiredBy(one), requiredBy(other)];
+  const valuesOf = (/** @type {string} */ key) =>
+    key === 'requirements'
+      ? [only(required, others), only(others, required)]
+      : [a, b].map((all) => truncate(all.get(key) ?? 'null', MAX_CHARACTERS));
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => !isAmong(key, ignored) && (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
-    .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
+    .map((key) => `${optionOf(key)} (${valuesOf(key).join(' and ')})`);
   return differences.length === 0 ? null : listFirst(differences, MAX_KEYS);
 }
 
