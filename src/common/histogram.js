@@ -143,9 +143,12 @@ export function packHistogram(histogram) {
 
 /** @param {Uint32Array} packed untrusted @returns {boolean} whether it is a PackedHistogram */
 export function isPacked(packed) {
-  const isBucket = (/** @type {number} */ value, /** @type {number} */ i) =>
-    i % 2 === 1 ? value > 0 && value <= MAX_COUNT : value < MAX_BUCKETS && !(value <= packed[i - 2]);
-  return packed.length % 2 === 0 && packed.every(isBucket);
+  let isRight = packed.length % 2 === 0;
+  for (let i = 0; i < packed.length; i += 2) {
+    const [isNext, count] = [i === 0 || packed[i] > packed[i - 2], packed[i + 1]];
+    isRight &&= isNext && packed[i] < MAX_BUCKETS && count > 0 && count <= MAX_COUNT;
+  }
+  return isRight;
 }
 
 /** Non-empty buckets only, in ascending order. @param {Distribution} histogram @param {(index: number, count: number) => unknown} visit true: ends */
