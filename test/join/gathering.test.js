@@ -71,6 +71,28 @@ test('a part that has not sent its plans when the run ends is let go, and not ad
   assert.ok(!texts.some((text) => text.includes('is here')), texts.join());
 });
 
+test('of two that come as the same part at one moment, one is admitted', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where } = await startLeader(t, plan, 3);
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const parts = [1, 2].map(() =>
+    startFake(t, where, { index: 1, of: 3 }, ({ type }, send) => {
+      if (type === 'welcome') waiting.push(() => send({ type: 'plans', plans: [plan] }));
+    }),
+  );
+  while (waiting.length < 2) await sleep(5);
+  for (const sendPlans of waiting) sendPlans();
+  const answers = () => parts.map(({ messages }) => messages.map(({ type, why }) => why ?? type)).sort();
+  while (answers().flat().length < 4) await sleep(5);
+  assert.deepEqual(answers(), [
+    ['welcome', 'admitted'],
+    ['welcome', 'part 1 of 3 is here already'],
+  ]);
+  leader.end();
+});
+
 test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
