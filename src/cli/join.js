@@ -133,7 +133,10 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
   const { stop, cutOff } = interrupt;
   if (part.index > 0) {
     const { runAsMember } = await import('../join/member.js');
-    const mine = { part, steps, isSearch: settings.search !== null, command: settings.command };
+    const { mostAsked } = await import('../campaigns/search/step-plan.js');
+    const most = (/** @type {Plan} */ plan) => settings.search && mostAsked(plan, settings.search);
+    const bounded = steps.map((step) => ({ ...step, most: most(step.plan) }));
+    const mine = { part, steps: bounded, command: settings.command };
     return runAsMember({ ...common, ...mine, stop, cutOff, onResult: writePart });
   }
   const { createLeader } = await import('../join/leader.js');

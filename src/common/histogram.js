@@ -141,6 +141,16 @@ export function packHistogram(histogram) {
   return Uint32Array.from(packed);
 }
 
+/** @param {Uint32Array} packed untrusted @returns {boolean} whether it is a PackedHistogram */
+export function isPacked(packed) {
+  let isRight = packed.length % 2 === 0;
+  for (let i = 0; i < packed.length; i += 2) {
+    const [isNext, count] = [i === 0 || packed[i] > packed[i - 2], packed[i + 1]];
+    isRight &&= isNext && packed[i] < MAX_BUCKETS && count > 0 && count <= MAX_COUNT;
+  }
+  return isRight;
+}
+
 /** Non-empty buckets only, in ascending order. @param {Distribution} histogram @param {(index: number, count: number) => unknown} visit true: ends */
 function visitBuckets(histogram, visit) {
   if ('packed' in histogram) {

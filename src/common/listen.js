@@ -12,7 +12,7 @@ const MAX_PORT = 65_535;
 
 /** System error code -> suffix of our code, reason, remedy. @type {Record<string, string[]>} */
 const CAUSES = {
-  EADDRINUSE: ['port_in_use', 'the port is in use', 'Choose another port, or 0 for a free one.'],
+  EADDRINUSE: ['port_in_use', 'the port is in use', 'Choose another port.'],
   EACCES: ['port_forbidden', 'this user may not use that port', 'Choose a port above 1023.'],
   EADDRNOTAVAIL: ['host_unknown', 'this machine has no such address', 'Use 127.0.0.1 or [::1].'],
 };

@@ -5,7 +5,7 @@ import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
 import { BEGIN_EARLY_MS } from './watch/machine.js';
-import { BEAT_MS, createWatch, watchBacklog } from './watch/sender.js';
+import { BEAT_MS, createWatch, watchBacklog, watchStalls } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
 /** @import { Kept } from '../operations/index.js' */
@@ -56,6 +56,7 @@ export function startSending(context) {
   thread?.onWake(alarm.check);
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
+  const stalledUntil = watchStalls(WATERMARK_EVERY_MS, load.warmupMs, arrivals.stopAtMs);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -114,6 +115,7 @@ export function startSending(context) {
     setInterval(() => {
       const now = clock();
       advanceWatermark(now);
+      stalledUntil(now);
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),
@@ -143,6 +145,8 @@ export function startSending(context) {
       dialled,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
+      /** Time of the measured phase in which this thread stood still. */
+      stalledMs: stalledUntil(endedMs),
       backlog: backlog.end(),
       watch: watch.end(),
     };

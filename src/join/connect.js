@@ -14,11 +14,13 @@ import { createWire, GREET_WITHIN_MS } from './wire.js';
 
 const RETRY_MS = 500;
 
-/** @param {MemberOptions} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
+/** `isBack`: its first connection broke, which part 0 may not have noticed yet @typedef {MemberOptions & {deadline: number, isBack: boolean}} Options */
+
+/** @param {Options} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
 export async function connect(options, calls) {
-  const { where, timeoutMs, stop, onEvent } = options;
+  const { where, timeoutMs, deadline, isBack, stop, onEvent } = options;
   const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
-  const deadline = performance.now() + timeoutMs;
+  if (isBack) await pauseFor(RETRY_MS, stop);
   for (let tries = 0; ; tries++) {
     if (stop.aborted) throw interruptedError();
     const { answered, close } = tryToConnect(options, calls);
@@ -42,8 +44,8 @@ export async function connect(options, calls) {
   }
 }
 
-/** @param {MemberOptions} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
-function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls) {
+/** @param {Options} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
+function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack }, calls) {
   const socket = createConnection(where);
   socket.setNoDelay(true);
   let isAdmitted = false;
@@ -74,7 +76,8 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs }, calls
         answer({ admitted: true });
       } else {
         wire.end();
-        answer({ refused: String(message.why).slice(0, 1000) });
+        const why = String(message.why).slice(0, 1000);
+        answer(isBack && message.isHere === true ? { retry: why } : { refused: why });
       }
     },
     onClose(why) {

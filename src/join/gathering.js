@@ -1,5 +1,4 @@
 /** Part 0's meeting point: admits each other part once, keeps strangers out, and notices who has gone. */
-import { lookup } from 'node:dns/promises';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { usageError } from '../common/errors.js';
@@ -10,7 +9,7 @@ import { TOOL_VERSION } from '../common/version.js';
 import { partName } from '../plan/shard-part.js';
 import { monotonicMs } from './clock.js';
 import { differencesOf } from './joined-plan.js';
-import { createWire } from './wire.js';
+import { createWire, NOT_PROVEN } from './wire.js';
 
 /** @import { Socket } from 'node:net' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -44,6 +43,10 @@ export async function createGathering(
   const members = new Map();
   /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
+  /** Addresses of those that gave a wrong proof. @type {Set<string>} */
+  const unproven = new Set();
+  /** Why a part was refused, by its number. @type {Map<unknown, string>} */
+  const refusals = new Map();
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -54,6 +57,7 @@ export async function createGathering(
   /** @param {Socket} socket */
   function onConnection(socket) {
     socket.setNoDelay(true);
+    const { remoteAddress = 'an unknown address' } = socket;
     let index = /** @type {number | null} */ (null);
     let member = /** @type {Member | null} */ (null);
     const wire = createWire(socket, {
@@ -69,6 +73,10 @@ export async function createGathering(
       onClose(why) {
         strangers.delete(wire);
         if (member !== null) lose(member, why);
+        else if (why === NOT_PROVEN && unproven.size < MAX_NAMED && !unproven.has(remoteAddress)) {
+          unproven.add(remoteAddress);
+          warn(`A part at ${remoteAddress} did not prove that it knows the secret.`);
+        }
       },
     });
     strangers.add(wire);
@@ -76,12 +84,13 @@ export async function createGathering(
     if (strangers.size > MAX_STRANGERS) oldest.close('others came');
   }
 
-  /** @param {Wire} wire @param {string} why */
-  function refuse(wire, why) {
+  /** A part that comes again for the same reason is not reported again. @param {Wire} wire @param {unknown} index @param {string} why */
+  function refuse(wire, index, why) {
     strangers.delete(wire);
-    wire.send({ type: 'refused', why });
+    wire.send({ type: 'refused', why, isHere: members.get(Number(index))?.lost === null && !hasBegun });
     wire.end();
-    warn(`A part was refused: ${why}.`);
+    if (refusals.get(index) !== why) warn(`A part was refused: ${why}.`);
+    if (refusals.size < of || refusals.has(index)) refusals.set(index, why);
     return null;
   }
 
@@ -98,13 +107,14 @@ export async function createGathering(
   function welcome(wire, { version, index, of: theirs, seed: given = null }) {
     const other = String(version).slice(0, 40);
     if (version !== TOOL_VERSION)
-      return refuse(wire, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
-    if (theirs !== of) return refuse(wire, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
+      return refuse(wire, index, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
+    if (theirs !== of)
+      return refuse(wire, index, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
     const shown = (/** @type {unknown} */ one) => (one === null ? 'none' : Number(one));
     if (given !== seed)
-      return refuse(wire, `its --seed and that of part 0 differ (${shown(given)} and ${shown(seed)})`);
+      return refuse(wire, index, `its --seed and that of part 0 differ (${shown(given)} and ${shown(seed)})`);
     const why = whyNot(index);
-    if (why !== null) return refuse(wire, why);
+    if (why !== null) return refuse(wire, index, why);
     wire.send({ type: 'welcome' });
     return index;
   }
@@ -115,9 +125,9 @@ export async function createGathering(
     const name = partName({ index, of });
     const differences = differencesOf(plans, theirs);
     if (differences !== null)
-      return refuse(wire, `the settings of part 0 and of ${name} differ in ${differences}`);
+      return refuse(wire, index, `the settings of part 0 and of ${name} differ in ${differences}`);
     const why = whyNot(index);
-    if (why !== null) return refuse(wire, why);
+    if (why !== null) return refuse(wire, index, why);
     const member = { index, name, wire, lost: null };
     members.set(index, member);
     strangers.delete(wire);
@@ -130,9 +140,9 @@ export async function createGathering(
   /** @param {Member} member @param {string} why */
   function lose(member, why) {
     member.lost = why;
-    if (!hasBegun) members.delete(member.index);
+    if (hasBegun) return calls.onLost(member);
+    members.delete(member.index);
     warn(`${capital(member.name)} was lost: ${why}.`);
-    if (hasBegun) calls.onLost(member);
   }
 
   /** @param {WireMessage} message for all parts that are here */
@@ -141,7 +151,7 @@ export async function createGathering(
   }
 
   const server = createServer(onConnection);
-  const { host, note } = await hostFor(where.host);
+  const { host, note } = hostFor(where.host);
   const address = await listen(server, { host, port: where.port }, '--join', 'join');
   // Failing to accept a connection (no file descriptor left) must not end the run.
   server.on('error', () => {});
@@ -159,7 +169,7 @@ export async function createGathering(
     async complete(stop) {
       let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
       const inTime = new Promise((resolve, reject) => {
-        timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs)), timeoutMs);
+        timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs, refusals)), timeoutMs);
         whenComplete = () => {
           hasBegun = true;
           resolve(null);
@@ -186,21 +196,22 @@ export async function createGathering(
 /** @param {string} text */
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** @param {number[]} missing @param {number} of @param {number} timeoutMs */
-function notComplete(missing, of, timeoutMs) {
+/** @param {number[]} missing @param {number} of @param {number} timeoutMs @param {Map<unknown, string>} refusals */
+function notComplete(missing, of, timeoutMs, refusals) {
   const named = missing.slice(0, MAX_NAMED).join(', ') + (missing.length > MAX_NAMED ? ', ...' : '');
   const parts =
     missing.length === 1 ? `Part ${named} of ${of}` : `${missing.length} of ${of} parts (${named})`;
-  const message = `${parts} did not come within ${formatDuration(timeoutMs)}.`;
+  const refused = missing.filter((index) => refusals.has(index)).slice(0, MAX_NAMED);
+  const why = refused.map((index) => ` Part ${index} came and was refused: ${refusals.get(index)}.`).join('');
+  const message = `${parts} did not join within ${formatDuration(timeoutMs)}.${why}`;
   const remedy = 'Start every part with the same --join, or wait longer with --join-timeout.';
   return usageError('part_missing', message, remedy);
 }
 
-/** The host, if it is an address of this machine, else all addresses: in a cluster, the name may lead to a gateway. @param {string} host */
-async function hostFor(host) {
+/** A name may lead to a gateway or, by Debian's /etc/hosts and on this machine alone, to loopback. @param {string} host */
+export function hostFor(host) {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const { address } = await lookup(host).catch(() => ({ address: host }));
-  if (isLoopback(address) || own.some((one) => one.address === address)) return { host: address, note: '' };
+  if (isLoopback(host) || own.some(({ address }) => address === host)) return { host, note: '' };
   const all = own.some(({ family }) => family === 'IPv6') ? '::' : '0.0.0.0';
-  return { host: all, note: ` (all addresses: ${host} is none of this machine)` };
+  return { host: all, note: ' (all addresses)' };
 }

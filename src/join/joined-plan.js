@@ -1,12 +1,15 @@
 /** Which plans of two parts are the same, and what each part sends of them. */
 import { z } from 'zod';
 import { usageError } from '../common/errors.js';
+import { checkArrivals } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
-import { describeDifferences, OWN } from '../result/parts/parts.js';
+import { describeDifferences, OWN, optionOf } from '../result/parts/parts.js';
 
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Prepared } from '../run.js' */
+
+/** In a search, the most that part 0 may ask of all parts @typedef {Record<'ratePerSecond' | 'concurrency' | 'durationMs', number>} Most */
 
 /** Load figures that a search, `--repeat` or part 0's random seed determines. */
 const Figures = z.object({
@@ -47,12 +50,17 @@ function withPool(own, given) {
 /**
  * What part 0 may ask for: the plan of a step of this part's own command line, with other load figures. Nothing else of the
  * given plan is used.
- * @param {Plan | undefined} own of the step @param {Plan} given by part 0 @param {boolean} isSearch otherwise only the seed may be another
+ * @param {Plan | undefined} own of the step @param {Plan} given by part 0 @param {Most | null} most null: only the seed may be another
  * @returns {Plan} @throws {Error} it is another plan
  */
-export function planAsked(own, given, isSearch) {
+export function planAsked(own, given, most) {
   if (own === undefined) throw new RangeError('there is no such step');
   const figures = Figures.parse(Object(Object(given).load));
+  for (const [key, limit] of Object.entries(most ?? {})) {
+    const asked = Number(figures[/** @type {keyof Most} */ (key)]);
+    const problem = `part 0 asks for ${optionOf(`load.${key}`)} ${asked}, but this part's own command line allows ${limit}`;
+    if (asked > limit) throw new RangeError(problem);
+  }
   const plan = {
     ...own,
     options: withPool(own.options, given.options),
@@ -61,10 +69,11 @@ export function planAsked(own, given, isSearch) {
         ...entry,
         options: withPool(entry.options, given.mix?.[i]?.options),
       })) ?? null,
-    load: { ...own.load, ...(isSearch ? figures : { seed: figures.seed }) },
+    load: { ...own.load, ...(most === null ? { seed: figures.seed } : figures) },
   };
   const differences = describeDifferences(plan, given, OWN);
   if (differences !== null) throw new RangeError(differences);
+  if (plan.load.model === 'open') checkArrivals([plan.load]);
   return plan;
 }
 

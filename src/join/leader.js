@@ -1,5 +1,6 @@
 /** Part 0 of a joined run: prepares and runs each plan together with the other parts, behind the interface of run.js. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
+import { interruptedError } from '../common/stop.js';
 import { maxOf } from '../common/sums.js';
 import { mergeResults } from '../result/parts/merge-results.js';
 import { checkDocument } from '../result/read-document.js';
@@ -7,7 +8,7 @@ import { prepareRun as prepareOwn, run as runOwn } from '../run.js';
 import { monotonicMs } from './clock.js';
 import { capital, createGathering } from './gathering.js';
 import { checkSameFound, foundBy, planOfPart, threadsOf } from './joined-plan.js';
-import { createJointView } from './joint-view.js';
+import { createJointView, Interval } from './joint-view.js';
 import { readReport } from './reports.js';
 import { createRoll, hasEnded } from './roll.js';
 
@@ -27,7 +28,10 @@ const LEAD_MS = 150;
 /** After the second Ctrl-C, for the other parts' results. */
 const CUT_OFF_MS = 3000;
 
-const STOPPED = 'it was stopped before it sent anything';
+const [STOPPED, INTERRUPTED] = ['it was stopped before it sent anything', 'it was interrupted'];
+
+/** Seconds: no report is on a later time, but parts may start a moment apart. */
+const REPORTED_AHEAD = 5;
 
 const never = new AbortController().signal;
 
@@ -41,17 +45,25 @@ export async function createLeader({ onOwnResult, ...options }) {
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
+  /** Of the run in progress: its cells, and time zero. */
+  let [cells, zeroMs] = [0, 0];
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
     onMessage,
     onLost(member) {
+      warnAll(`${capital(member.name)} was lost: ${member.lost}.`);
       if (stateOf(member).result === null) over?.abort();
       broken.abort();
       roll.changed();
     },
   });
   const send = (/** @type {WireMessage} */ message) => gathering.send({ ...message, task });
+  /** Why all stop. @param {string} text */
+  function warnAll(text) {
+    onEvent({ type: 'warning', text });
+    send({ type: 'event', text });
+  }
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
@@ -61,21 +73,25 @@ export async function createLeader({ onOwnResult, ...options }) {
     event: (_, { text }, name) =>
       onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` }),
     interval(state, { interval }) {
-      state.interval = Object(interval);
+      state.interval = { ...Interval.parse(interval), atMs: monotonicMs() };
     },
-    report: ({ ports }, { thread, report }) => ports[Number(thread)]?.postMessage(readReport(report)),
+    report({ ports }, { thread, report }) {
+      const seconds = (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
+      ports[Number(thread)]?.postMessage(readReport(report, cells, seconds));
+    },
     result(state, { result }, name, bytes) {
       state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
     },
     stopped(state) {
       state.isStopped = true;
     },
-    failed(state, { error }) {
+    failed(state, { error }, name) {
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
       });
+      if (over !== null) warnAll(`${name} failed: ${state.failed.message} All parts stop.`);
       over?.abort();
     },
   };
@@ -84,8 +100,9 @@ export async function createLeader({ onOwnResult, ...options }) {
   function onMessage(member, message, bytes) {
     const name = capital(member.name);
     if (message.type === 'interrupted') {
-      onEvent({ type: 'warning', text: `${name} was interrupted. All parts stop.` });
-      interrupted.abort();
+      stateOf(member).isInterrupted = true;
+      warnAll(`${name} was interrupted. All parts stop.`);
+      interrupted.abort(interruptedError(`${name} was interrupted.`));
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
       HANDLERS[message.type](stateOf(member), message, name, bytes);
     }
@@ -107,11 +124,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     const failed = new AbortController();
     const { signal: stop = never } = options;
     const signal = AbortSignal.any([stop, failed.signal]);
-    /** Clean-up, if the preparation fails. @type {Promise<unknown>} */
-    let closed = Promise.resolve();
-    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
-      closed = closing;
-    };
+    const { closed, onClosing } = collectClosing();
     const preparing = prepareOwn(planOfPart(plan, own), { ...options, signal, onClosing });
     try {
       const [prepared] = await Promise.all([preparing, reached('prepared', stop)]);
@@ -129,7 +142,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       send({ type: 'release', id });
       // If another part failed, ours need not go on, and is to be removed as well.
       failed.abort();
-      const closing = preparing.then(({ close }) => close()).catch(() => closed);
+      const closing = preparing.then(({ close }) => close()).catch(closed);
       await (options.onClosing ?? awaited)(closing);
       throw error;
     }
@@ -145,9 +158,9 @@ export async function createLeader({ onOwnResult, ...options }) {
       await reached('connected', stop);
       const roundTrips = each().map(({ state }) => Number(state.phases.get('connected')?.roundTripMs) || 0);
       const aheadMs = LEAD_MS + 2 * Math.min(1000, maxOf(roundTrips, 0));
-      const at = monotonicMs() + aheadMs;
-      send({ type: 'start', at, wallMs: Date.now() + aheadMs });
-      return BigInt(Math.round(at * 1e6));
+      zeroMs = monotonicMs() + aheadMs;
+      send({ type: 'start', at: zeroMs, wallMs: Date.now() + aheadMs });
+      return BigInt(Math.round(zeroMs * 1e6));
     },
   });
 
@@ -163,11 +176,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       send({ type: 'cutOff' });
       setTimeout(() => late.abort(), CUT_OFF_MS).unref();
     };
-    /** @type {Promise<unknown>} */
-    let closed = Promise.resolve();
-    const onClosing = (/** @type {Promise<unknown>} */ closing) => {
-      closed = closing;
-    };
+    const { closed, onClosing } = collectClosing();
     try {
       const members = gathering.members();
       const { id, threads: theirs } = Object(prepared);
@@ -175,6 +184,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const part = planOfPart(plan, own);
       const intervals = () => each().map(({ state }) => state.interval);
       const view = await createJointView(plan, [part.load.threads, ...threads], { ...options, intervals });
+      cells = view.cells;
       startTask({ type: 'run', id, plan, hasReports: view.hasReports });
       for (const [i, member] of members.entries()) stateOf(member).ports = view.ports[i];
       stop.addEventListener('abort', onStop);
@@ -197,7 +207,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       over = null;
       stop.removeEventListener('abort', onStop);
       cutOff.removeEventListener('abort', onCutOff);
-      const closing = closed.finally(options.prepared === undefined ? prepared.close : null);
+      const closing = closed().finally(options.prepared === undefined ? prepared.close : null);
       await (options.onClosing ?? awaited)(closing);
     }
   }
@@ -224,10 +234,19 @@ export async function createLeader({ onOwnResult, ...options }) {
      */
     end({ why = null, exitCode = EXIT.ok } = {}) {
       const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
-      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why, exitCode };
+      const { aborted, reason } = interrupted.signal;
+      const cause = why !== null && aborted ? reason.message : why;
+      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why: cause, exitCode };
       gathering.end({ type: 'end', ...ending });
     },
   };
+}
+
+/** Receives a clean-up. */
+function collectClosing() {
+  const closings = [Promise.resolve()];
+  const onClosing = (/** @type {Promise<any>} */ closing) => void closings.push(closing);
+  return { closed: () => Promise.all(closings), onClosing };
 }
 
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
@@ -237,12 +256,14 @@ function mergeAll(result, parts, command) {
   const others = parts.flatMap(({ member: { name }, state }) =>
     state.result ? [{ name, result: state.result }] : [],
   );
-  const missing = parts
-    .filter(({ state }) => state.result === null)
-    .map(({ member: { index, lost }, state }) => ({
+  const missing = parts.flatMap(({ member: { index, lost }, state: { result, failed, ...state } }) => {
+    if (result !== null)
+      return state.isInterrupted && result.interrupted ? [{ index, why: INTERRUPTED }] : [];
+    return {
       index,
-      why: lost ?? state.failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
-    }));
+      why: lost ?? failed?.message ?? (state.isStopped ? STOPPED : 'it did not hand in a result'),
+    };
+  });
   const results = [result, ...others.map((one) => one.result)];
   const names = ['Part 0', ...others.map(({ name }) => capital(name))];
   const options = { allowInterrupted: true, haveOneClock: true, command };

@@ -13,14 +13,15 @@ import { createReports } from './reports.js';
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, RunOptions } from '../run.js' */
+/** @import { Most } from './joined-plan.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
- * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `isSearch`: part 0 changes their load;
+ * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `most`: in a search, part 0 changes their load;
  * `timeoutMs`: to reach part 0;
  * `now`: of the monotonic clock, replaced in tests
  * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number,
- *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[], isSearch?: boolean, command: string, stop: AbortSignal,
+ *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan, most?: Most | null})[], command: string, stop: AbortSignal,
  *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
  *   now?: () => number}} MemberOptions
  */
@@ -42,17 +43,7 @@ const EXCHANGES = 8;
  * @throws {PkiLoadError} if it was refused, or part 0 was lost or ended the run early
  */
 export async function runAsMember(options) {
-  const {
-    part,
-    steps,
-    isSearch = false,
-    command,
-    stop,
-    cutOff,
-    onEvent,
-    onResult,
-    now = monotonicMs,
-  } = options;
+  const { part, steps, command, stop, cutOff, onEvent, onResult, now = monotonicMs } = options;
   const clock = createClock();
   /** Aborted when there is no part 0 any more. */
   const gone = new AbortController();
@@ -68,10 +59,8 @@ export async function runAsMember(options) {
   /** @type {Promise<void>} */
   let running = Promise.resolve();
   let onPong = () => {};
-  let finish = (/** @type {WireMessage} */ _end) => {};
-  const ended = new Promise((resolve) => {
-    finish = resolve;
-  });
+  let hasHandedIn = false;
+  const { promise: ended, resolve: finish } = createDeferred();
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
@@ -100,6 +89,7 @@ export async function runAsMember(options) {
       ofTask(task)?.over.abort();
       ofTask(task)?.cut.abort();
     },
+    event: ({ text }) => onEvent({ type: 'warning', text: String(text).slice(0, 1000) }),
     end: ({ why, exitCode }) =>
       finish({
         type: 'end',
@@ -130,7 +120,7 @@ export async function runAsMember(options) {
 
   /** @param {WireMessage} message @param {Task} mine */
   async function prepare({ task, id, step, plan: given }, { over, signal }) {
-    const plan = planAsked(steps[step]?.plan, given, isSearch);
+    const plan = planAsked(steps[step]?.plan, given, steps[step]?.most ?? null);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
@@ -142,8 +132,9 @@ export async function runAsMember(options) {
   /** @param {WireMessage} message @param {Task} mine */
   async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
-    const plan = planAsked(steps[step].plan, given, isSearch);
-    let startedAt = new Date();
+    const plan = planAsked(steps[step].plan, given, steps[step].most ?? null);
+    if ((plan.load.durationMs ?? plan.load.requests) === null) fail('it has no end');
+    let [startedAt, clockErrorMs] = [new Date(), 0];
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });
     const reports = hasReports
@@ -165,6 +156,7 @@ export async function runAsMember(options) {
           },
           async begin() {
             for (let i = 0; i < EXCHANGES; i++) await exchange();
+            clockErrorMs = clock.roundTripMs() / 2;
             reach('connected', { roundTripMs: clock.roundTripMs() });
             const { at, wallMs } = await start.promise;
             const aheadMs = clock.toLocal(Number(at)) - now();
@@ -177,8 +169,9 @@ export async function runAsMember(options) {
           },
         },
       });
-      const result = { ...measured, startedAt: startedAt.toISOString() };
+      const result = { ...measured, startedAt: startedAt.toISOString(), clockErrorMs };
       wire.send({ type: 'result', task, result });
+      hasHandedIn = true;
       wire.allowSilence(MERGE_WITHIN_MS);
       await onResult?.(result);
     } finally {
@@ -197,31 +190,45 @@ export async function runAsMember(options) {
   const shownIn = (task) => (event) => {
     if (event.type === 'warning') wire.send({ type: 'event', task, text: event.text });
     if (event.type === 'interval') wire.send({ type: 'interval', task, interval: event });
+    if (event.type === 'start')
+      onEvent({ type: 'notice', text: 'Sending. Part 0 shows the figures of all parts.' });
     onEvent(event);
   };
 
-  await connect(options, {
-    onAdmitted(admitted) {
+  const calls = {
+    onAdmitted(/** @type {Wire} */ admitted) {
       wire = admitted;
     },
-    onMessage: (message) => {
+    onMessage(/** @type {WireMessage} */ message) {
       if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
     },
-    onClose(why) {
+    onClose(/** @type {string} */ why) {
+      // While others are awaited, it may come again, unless part 0 talks nonsense.
+      if (current === null && !why.startsWith('it sent ')) {
+        onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
+        return void join(true).catch((error) => finish(Promise.reject(error)));
+      }
       gone.abort();
       finish({ type: 'end', lost: why });
     },
-  });
-  const onStop = () => wire.send({ type: 'interrupted' });
+  };
+  const deadline = performance.now() + options.timeoutMs;
+  const join = (/** @type {boolean} */ isBack) => connect({ ...options, deadline, isBack }, calls);
+  await join(false);
+  const stopped = { type: 'end', why: null, exitCode: EXIT.interrupted };
+  const onStop = () => {
+    if (current !== null) wire.send({ type: 'interrupted' });
+    // While others are awaited, it may be started again, elsewhere.
+    else finish(stopped);
+  };
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
   // Part 0 may not answer.
-  const onCutOff = () =>
-    setTimeout(finish, CUT_OFF_MS, { type: 'end', why: null, exitCode: EXIT.interrupted }).unref();
+  const onCutOff = () => setTimeout(finish, CUT_OFF_MS, stopped).unref();
   cutOff.addEventListener('abort', onCutOff, { once: true });
   const pinging = setInterval(ping, PING_MS);
   try {
-    const { lost, why, exitCode } = /** @type {WireMessage} */ (await ended);
+    const { lost, why, exitCode } = await ended;
     gone.abort();
     for (const id of [...preparations.keys()]) HANDLERS.release({ type: 'release', id });
     await running;
@@ -230,6 +237,8 @@ export async function runAsMember(options) {
       const text = `Part 0 was lost: ${lost}. This part (${partName(part)}) has stopped and removed what it had created.`;
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
+    const isTaken = why === null && hasHandedIn;
+    if (isTaken) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
     if (why === null) return exitCode;
     const code = exitCode === EXIT.ok ? EXIT.usage : exitCode;
     throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode: code });
@@ -261,7 +270,7 @@ function createTask(task, stops, cutOff) {
 }
 
 function createDeferred() {
-  let resolve = (/** @type {WireMessage} */ _message) => {};
+  let resolve = (/** @type {WireMessage | Promise<never>} */ _message) => {};
   /** @type {Promise<WireMessage>} */
   const promise = new Promise((settle) => {
     resolve = settle;

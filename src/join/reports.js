@@ -1,33 +1,18 @@
 /** Recorders' reports as messages: a member's recorders are further threads of part 0's live view. */
 
 import { MessageChannel } from 'node:worker_threads';
+import { z } from 'zod';
+import { countBuckets, isPacked } from '../common/histogram.js';
+import { maxOf } from '../common/sums.js';
+import { SERIES } from '../engine/recording/tally.js';
+import { amount, count, each, ms } from '../result/declared.js';
+import { MergeOperation, Outcomes, SuccessTimes, Verification } from '../result/schema.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { LiveHook } from '../run.js' */
 
 /** Part 0's thread, perhaps a sender, reads each in 0.3 ms: of more parts than this, only each second report, etc. */
 const REPORTS_AT_ONCE = 32;
-
-/** @param {object} record @param {(value: any) => unknown} change */
-const mapValues = (record, change) =>
-  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
-
-/** @param {any} report @param {(histogram: any) => unknown} change @returns {any} */
-const mapHistograms = ({ tally: { cells, lag, readLate, ...tally }, ...report }, change) => ({
-  ...report,
-  tally: {
-    ...tally,
-    cells: cells.map((/** @type {any} */ cell) => ({
-      ...cell,
-      outcomes: mapValues(cell.outcomes, (outcome) => ({
-        ...outcome,
-        latency: mapValues(outcome.latency, change),
-      })),
-    })),
-    lag: change(lag),
-    readLate: change(readLate),
-  },
-});
 
 /**
  * Buckets as the base64 text of their bytes: lists of numbers would take the sender's thread milliseconds. 16 bits are
@@ -43,17 +28,65 @@ function packBuckets(buckets) {
   return { isShort, bytes: Buffer.from(buffer, byteOffset, byteLength).toString('base64') };
 }
 
-/** @param {ReturnType<typeof packBuckets>} packed @returns {Uint32Array} @throws {RangeError} */
+/** @param {ReturnType<typeof packBuckets>} packed @returns {Uint32Array} */
 function readBuckets({ isShort, bytes }) {
-  const { buffer } = Uint8Array.from(Buffer.from(String(bytes), 'base64'));
-  return new Uint32Array(isShort ? new Uint16Array(buffer) : buffer);
+  const { buffer, byteOffset, length } = Buffer.from(bytes, 'base64');
+  const [from, to] = [byteOffset, byteOffset + length - (length % 4)];
+  const own = buffer.slice(from, to);
+  return new Uint32Array(isShort ? new Uint16Array(own) : own);
 }
 
-/** @param {Report} report @returns {object} JSON */
-export const packReport = (report) => mapHistograms(report, packBuckets);
+const Buckets = z.object({ isShort: z.boolean(), bytes: z.string() }).transform(readBuckets).refine(isPacked);
 
-/** @param {any} packed from packReport, authentic @returns {Report} @throws {TypeError | RangeError} it is none */
-export const readReport = (packed) => mapHistograms(packed, readBuckets);
+/** By second, in a plain loop: there may be thousands. */
+const isCounts = (/** @type {any} */ list) =>
+  Array.isArray(list) && list.every((one) => Number.isSafeInteger(one) && one >= 0);
+const Checks = Verification.omit({ sampled: true });
+const Cell = MergeOperation.omit({ own: true }).extend({
+  ...{ name: z.string(), stage: count, successTimes: SuccessTimes, verification: Checks },
+  ...each(['dropped', 'neverSentDue'], count),
+  perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.custom(isCounts))),
+  outcomes: z.record(
+    z.string(),
+    z.object({ success: z.boolean(), count, latency: z.object(each(SERIES, Buckets)) }),
+  ),
+});
+
+const Encoded = z.string().refine((text) => countBuckets(text) > 0);
+const Row = z.object({
+  ...each(['second', 'succeeded', 'failed'], count),
+  ...each(['p50', 'p90', 'p99', 'max', 'lagMax', 'lag99'], ms),
+  ...each(['histogram', 'lag'], Encoded.nullable()),
+  ...{ failures: Outcomes, histogramSeconds: z.literal(1) },
+});
+
+const Packed = z.object({
+  tally: z.object({
+    ...{ cells: z.array(Cell), lag: Buckets, readLate: Buckets },
+    displaced: z.object(each(['second', 'tenth'], amount)),
+  }),
+  ...{ atMs: amount, rows: z.array(Row), open: Row.nullable() },
+});
+
+/** @param {any} value a Report, or a part of one @returns {any} JSON */
+export function packReport(value) {
+  if (value instanceof Uint32Array) return packBuckets(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return typeof value[0] === 'object' ? value.map(packReport) : value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, packReport(inner)]));
+}
+
+/** @param {unknown} packed @param {number} cells @param {number} seconds of the run so far @returns {Report} @throws {Error} it is none of this run */
+export function readReport(packed, cells, seconds) {
+  const report = /** @type {Report} */ (Packed.parse(packed));
+  const { atMs, rows, open, tally } = report;
+  const ends = [atMs / 1000, ...rows.map(({ second }) => second), open?.second ?? 0];
+  for (const { perSecond, lastSuccessMs } of tally.cells)
+    ends.push(lastSuccessMs / 1000, ...Object.values(perSecond).map(({ length }) => length - 1));
+  if (tally.cells.length !== cells || maxOf(ends) > seconds)
+    throw new RangeError('a report on another run, or on time to come');
+  return report;
+}
 
 /** @param {number} of parts @param {(thread: number, report: object) => void} send @returns {{live: LiveHook, close: () => void}} */
 export function createReports(of, send) {

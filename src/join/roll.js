@@ -4,14 +4,14 @@ import { rejectOnStop } from '../common/stop.js';
 import { capital } from './gathering.js';
 
 /** @import { MessagePort } from 'node:worker_threads' */
-/** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { Member } from './gathering.js' */
+/** @import { Received } from './joint-view.js' */
 /** @import { WireMessage } from './wire.js' */
 
 /**
  * What a part has reported on the task in progress
- * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, interval: IntervalEvent | null,
+ * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, isInterrupted: boolean, interval: Received | null,
  *   result: Result | null, ports: MessagePort[]}} State
  */
 
@@ -29,6 +29,7 @@ export function createRoll(members) {
       phases: new Map(),
       failed: null,
       isStopped: false,
+      isInterrupted: false,
       interval: null,
       result: null,
       ports: [],

@@ -24,6 +24,10 @@ const [MAX_FIRST_BYTES, MAX_BYTES] = [2 ** 16, 400 * 2 ** 20];
 /** Max time until the first authentic frame, and between any bytes after it. */
 export const [GREET_WITHIN_MS, SILENCE_MS] = [3000, 15_000];
 
+/** Why part 0 closes the connection of a stranger. */
+export const NOT_PROVEN = 'it does not know the secret';
+const HUNG_UP = 'it hung up, as part 0 does if the secrets differ';
+
 /** Slows down guessing from recorded proofs; takes 50 ms. @param {string} secret */
 export const keyOf = (secret) => scryptSync(secret, 'vault-pki-load/join/1', MAC_BYTES);
 
@@ -92,7 +96,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     const [theirs, proof] = [taken.subarray(0, NONCE_BYTES), taken.subarray(NONCE_BYTES)];
     const nonces = isLeader ? [theirs, nonce] : [nonce, theirs];
     const expected = isLeader ? proofOf(other, theirs) : proofOf(other, ...nonces);
-    if (!timingSafeEqual(proof, expected)) return close('it does not know the secret');
+    if (!timingSafeEqual(proof, expected)) return close(isLeader ? NOT_PROVEN : 'no part 0 answers there');
     if (isLeader) socket.write(Buffer.concat([nonce, proofOf(own, ...nonces)]));
     const session = macOf(key, 'session', ...nonces);
     keys = { own: macOf(session, own), other: macOf(session, other) };
@@ -147,7 +151,7 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     while (isRead && !isClosed) isRead = keys === null ? greet() : read(keys);
   });
   socket.on('error', () => {});
-  socket.on('close', () => close('its connection closed'));
+  socket.on('close', () => close(keys === null && !isLeader ? HUNG_UP : 'its connection closed'));
   if (!isLeader) socket.write(Buffer.concat([nonce, proofOf(own, nonce)]));
 
   return {

@@ -36,6 +36,7 @@ const NOT_WATCHED = Object.freeze({
   droppedLate: 0,
   forgone: 0,
   leftWhileFree: false,
+  stalledMs: 0,
   dialled: 0,
   handshakes: {},
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },

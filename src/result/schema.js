@@ -36,14 +36,14 @@ const PartTimes = z
   .refine((times) => times.count.length === times.sumMs.length, {
     error: 'there is not one sum for each count',
   });
-const SuccessTimes = z
+export const SuccessTimes = z
   .object(each(['due', 'done'], PartTimes))
   .refine(({ due, done }) => total(due.count) === total(done.count), {
     error: 'not as many were done as were due',
   });
 
 /** Times are milliseconds from the start of the measured phase. */
-const MergeOperation = z.object({
+export const MergeOperation = z.object({
   warmup: count,
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
@@ -69,6 +69,8 @@ const NotOffered = z.object({
   forgone: count,
   /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
+  /** Time in which a sender thread stood still; absent in older files. */
+  stalledMs: amount.optional(),
 });
 
 /** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */
@@ -162,7 +164,7 @@ const Rates = named('Rates', {
 });
 
 /** By name, with `dropped` and `never_sent`. */
-const Outcomes = z.record(z.string(), count);
+export const Outcomes = z.record(z.string(), count);
 
 const OutcomeDetails = z
   .record(
@@ -171,7 +173,7 @@ const OutcomeDetails = z
   )
   .meta({ id: 'OutcomeDetails' });
 
-const Verification = named('Verification', {
+export const Verification = named('Verification', {
   /** Responses checked in full, and how many of them passed. */
   ...each(['checked', 'passed'], count),
   /** True if some responses were not checked for lack of time; `unchecked` is their number. */
@@ -328,6 +330,8 @@ export const Result = z
     startedAt: z.iso.datetime(),
     /** The same instant on the monotonic clock (Linux: CLOCK_MONOTONIC), for targets on the same machine. */
     startedAtMonotonicNs: z.string().regex(/^\d+$/).optional(),
+    /** Of a joined part: its `startedAt` is by the clock of part 0, to within so much. */
+    clockErrorMs: amount.optional(),
     /** Wall time of the measured phase: the wait for the last responses included, the warm-up excluded. */
     durationSeconds: amount,
     interrupted: z.boolean(),

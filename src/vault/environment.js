@@ -19,7 +19,7 @@ const TIMEOUT = { type: 'duration', group: '', describe: '', max: 3_600_000 };
  * `BAO_*` takes precedence over `VAULT_*`; an empty variable counts as not set.
  * @param {Record<string, string | undefined>} [env] @param {{home?: string}} [options] directory of `.vault-token`
  */
-export function readEnvironment(env = process.env, { home = homedir() } = {}) {
+export function readEnvironment(env = process.env, { home = findHome() } = {}) {
   const all = (/** @type {string} */ name) =>
     [`BAO_${name}`, `VAULT_${name}`]
       .map((key) => ({ name: key, value: env[key] ?? '' }))
@@ -96,6 +96,15 @@ function readTokenFile(path) {
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(/** @type {any} */ (error).cause?.code)) return '';
     throw error;
+  }
+}
+
+/** A user without HOME may have no entry in the system's list of users either. @returns {string} '': none */
+function findHome() {
+  try {
+    return homedir();
+  } catch {
+    return '';
   }
 }
 

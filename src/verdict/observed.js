@@ -16,7 +16,7 @@ import { driftsOf } from './trend.js';
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
  * never reached the measured phase; `runQueueShare` is null if unknown.
- * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'dialled' | 'handshakes' | 'backlog'>
+ * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'stalledMs' | 'dialled' | 'handshakes' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally<Distribution>, 'cells'>} Lateness summed over the recorders */
@@ -47,6 +47,7 @@ export function mergeCounted(parts) {
       })),
     ),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
+    stalledMs: worst(({ stalledMs }) => stalledMs),
     gc: { ...addUp(parts.map(({ gc }) => gc)), longestMs: worst(({ gc }) => gc.longestMs) },
     busyShare: worst(({ busyShare }) => busyShare),
     spinShare: worst(({ spinShare }) => spinShare),
@@ -117,6 +118,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
         ? Math.min(1, (load.streamsPerConnection ?? 1) / load.requestsPerConnection)
         : 0,
       interrupted: facts.interrupted,
+      windowMs: facts.windowMs,
       planned,
       neverSent,
       sent,
@@ -133,9 +135,9 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
 
 /** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
-  const { gc, machine, backlog, forgone, droppedLate, leftWhileFree, displaced } = observed;
+  const { gc, machine, backlog, forgone, droppedLate, leftWhileFree, stalledMs, displaced } = observed;
   return {
-    ...{ forgone, droppedLate, leftWhileFree, displaced },
+    ...{ forgone, droppedLate, leftWhileFree, stalledMs, displaced },
     lagMs: spread(observed.lag),
     readLateMs: spread(observed.readLate),
     ownResponseMs: spread(observed.ownResponse),

@@ -16,6 +16,8 @@ import { failedAtLimits } from './observed.js';
 const NOT_OFFERED = 0.01;
 /** Share of requests sent in a different second, or tenth of a second, than they were due in. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
+/** Share of the measured phase in which a closed loop stood still. */
+const STALLED = 0.05;
 /** A remark is due if the tool may have added both this share and this time to the p99. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
 /** Also if it sent a request this late, and by that share of the p99: the burst that follows makes other requests wait. */
@@ -32,18 +34,18 @@ const MAX_PARTS = 3;
 
 /** @satisfies {Record<string, Find>} */
 export const REASONS = Object.freeze({
+  parts_missing({ missing = [] }) {
+    if (missing.length === 0) return null;
+    const named = missing.map(({ part, why }) => `${part} (${why})`);
+    const text = `The results of these parts of the plan are missing or incomplete: ${listFirst(named, MAX_PARTS)}.`;
+    return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
+  },
   nothing_measured({ response, outcomes }) {
     if (response.totalCount > 0 || (outcomes.dropped ?? 0) > 0) return null;
     const text = 'No request was sent in the measured phase.';
     return { grade: 'invalid', text, remedy: 'Use a longer run, or lower --warmup.' };
   },
   load_not_offered: notOffered,
-  parts_missing({ missing = [] }) {
-    if (missing.length === 0) return null;
-    const named = missing.map(({ part, why }) => `${part} (${why})`);
-    const text = `The results of these parts of the plan are missing: ${listFirst(named, MAX_PARTS)}.`;
-    return { grade: 'invalid', text, remedy: 'Repeat the run: the figures are those of the other parts.' };
-  },
   parts_invalid({ invalid = [] }) {
     if (invalid.length === 0) return null;
     const named = invalid.map(({ part, why }) => `${part}: ${why}`);
@@ -99,13 +101,14 @@ function moreCpu({ model }) {
 
 /** If the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
 function notOffered(observed) {
-  const { planned, sent, neverSent, forgone, droppedLate, model, outcomes } = observed;
+  const { planned, sent, neverSent, forgone, droppedLate, stalledMs, windowMs, model, outcomes } = observed;
   const { second, tenth } = observed.displaced;
   const hasLeft = !observed.interrupted && observed.leftWhileFree && neverSent >= NOT_OFFERED * planned;
   const isSecond = second > OTHER_SECOND * sent;
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
   const failed = failedAtLimits(outcomes);
+  const isStalled = model === 'closed' && stalledMs > STALLED * windowMs;
   const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
   const late = [
     hasLeft && `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`,
@@ -113,6 +116,8 @@ function notOffered(observed) {
       `The tool was late, so up to ${ofAll(forgone, planned)} planned requests found no free connection in time.`,
     isTooMany(droppedLate, planned) &&
       `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which never reached the target.`,
+    isStalled &&
+      `The tool stood still for ${formatDuration(stalledMs)} of ${formatDuration(windowMs)}, so the target received a lower load.`,
     isDisplaced &&
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
@@ -128,23 +133,25 @@ function notOffered(observed) {
 
 /** @type {Find} */
 function busyMachine(observed) {
-  const { response, ownResponse, targetIsLocal, machine, model, lag } = observed;
+  const { response, ownResponse, targetIsLocal, machine, model, lag, stalledMs } = observed;
   if (response.totalCount === 0) return null;
   const { value, tool } = percentileBar({ reported: response, target: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
   const isFull = targetIsLocal && (machine.idleShare ?? 1) < IDLE && (machine.pressureShare ?? 0) >= PRESSURE;
-  const latestMs = model === 'open' ? lag.maxValue / 1000 : 0;
+  const isOpen = model === 'open';
+  const latestMs = isOpen ? lag.maxValue / 1000 : stalledMs;
   const isStopped = latestMs >= STOPPED_MS && latestMs > LATE_SHARE * value;
   if (!isLate && !isFull && !isStopped) return null;
   const latest = formatLatency(latestMs);
   const effect = [
     isLate && `up to ${formatLatency(tool)} of the p99 may be this tool's own lateness`,
-    isStopped && `the tool sent requests up to ${latest} late`,
+    isStopped &&
+      (isOpen ? `the tool sent requests up to ${latest} late` : `the tool stood still for ${latest}`),
     'the target, which shares it, had to wait for a core',
   ].find((text) => text !== false);
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [isStopped && burst, isFull && (isLate || isStopped) && shared, causeOf(observed)]
+  const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, causeOf(observed)]
     .filter(Boolean)
     .join(' ');
   const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);

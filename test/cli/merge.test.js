@@ -75,7 +75,7 @@ describe('merge rejects, in one line:', () => {
     [
       'parts of different plans',
       [a, file('other.json', others[1])],
-      /refused-0\.json and .*other\.json are parts of different plans: load\.ratePerSecond \(60 and 61\)\./,
+      /refused-0\.json and .*other\.json are parts of different plans: --rate \(60 and 61\)\./,
     ],
     ['a run', [file('whole-run.json', syntheticRun({ load: LOAD }))], /run\.json is not a part of a plan/],
     [

@@ -76,7 +76,7 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
       name: 'PkiLoadError',
       code: 'dev_port_in_use',
       exitCode: 1,
-      remedy: 'Choose another port, or 0 for a free one.',
+      remedy: 'Choose another port.',
     });
     other.close();
   });

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { diffReadings } from '../../src/engine/watch/machine.js';
-import { createWatch, mergeBacklogs, watchBacklog, watchReading } from '../../src/engine/watch/sender.js';
+import {
+  createWatch,
+  mergeBacklogs,
+  watchBacklog,
+  watchReading,
+  watchStalls,
+} from '../../src/engine/watch/sender.js';
 
 /** What no counter has of the way from and to the wire. */
 const UNSEEN_MS = 0.05;
@@ -253,6 +259,18 @@ describe('the upper bound of a late read', () => {
     poll(5, 2);
     near(reading.lateMs(next), 2);
   });
+});
+
+test('time in which the thread stood still is that of its late timer, in the measured phase', () => {
+  for (const [times, expected] of /** @type {const} */ ([
+    [[900, 1000, 1100, 1299, 1400], 0],
+    [[1100, 1400, 1500], 200],
+    [[1100, 1600, 1700, 2400], 400 + 600],
+    [[900, 5000, 9000], 3900 + 2900],
+  ])) {
+    const stalls = watchStalls(100, 1000, 8000);
+    assert.equal(times.map(stalls).at(-1), expected, `${times}`);
+  }
 });
 
 describe('a backlog', () => {

@@ -1,9 +1,11 @@
 /** Who may come to part 0, and who is let go. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, isIPv4 } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostFor } from '../../src/join/gathering.js';
 import { planFor, startCounting, startFake, startLeader, startMember } from './support.js';
 
 const never = new AbortController().signal;
@@ -24,11 +26,11 @@ async function startStrangers(where, count) {
 test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where } = await startLeader(plan, 2);
+  const { leader, where } = await startLeader(t, plan, 2);
   const { state, sockets } = await startStrangers(where, 60);
   while (state.closed.length < 12) await sleep(5);
   assert.equal(state.closed.length, 12);
-  const member = startMember(plan, where, [1, 2]);
+  const member = startMember(t, plan, where, [1, 2]);
   await leader.complete(never);
   while (state.closed.length < 13) await sleep(5);
   assert.equal(state.closed.length, 13, 'one gave way to the part');
@@ -41,7 +43,7 @@ test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_
 
 test('a stranger that sends something else is closed, without a byte', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
-  const { leader, where } = await startLeader(await planFor(url, { requests: 5 }), 2);
+  const { leader, where } = await startLeader(t, await planFor(url, { requests: 5 }), 2);
   const { state, sockets } = await startStrangers(where, 1);
   sockets[0].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
   while (state.closed.length < 1) await sleep(5);
@@ -52,8 +54,8 @@ test('a stranger that sends something else is closed, without a byte', { timeout
 test('a part that has not sent its plans when the run ends is let go, and not admitted', async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where, texts } = await startLeader(plan, 2, { timeoutMs: 200 });
-  const part = startFake(where, { index: 1, of: 2 }, ({ type }, send) => {
+  const { leader, where, texts } = await startLeader(t, plan, 2, { timeoutMs: 200 });
+  const part = startFake(t, where, { index: 1, of: 2 }, ({ type }, send) => {
     if (type === 'refused') send({ type: 'plans', plans: [plan] });
   });
   await assert.rejects(leader.complete(never), { code: 'part_missing' });
@@ -69,14 +71,49 @@ test('a part that has not sent its plans when the run ends is let go, and not ad
   assert.ok(!texts.some((text) => text.includes('is here')), texts.join());
 });
 
+test('of two that come as the same part at one moment, one is admitted', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where } = await startLeader(t, plan, 3);
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  const parts = [1, 2].map(() =>
+    startFake(t, where, { index: 1, of: 3 }, ({ type }, send) => {
+      if (type === 'welcome') waiting.push(() => send({ type: 'plans', plans: [plan] }));
+    }),
+  );
+  while (waiting.length < 2) await sleep(5);
+  for (const sendPlans of waiting) sendPlans();
+  const answers = () => parts.map(({ messages }) => messages.map(({ type, why }) => why ?? type)).sort();
+  while (answers().flat().length < 4) await sleep(5);
+  assert.deepEqual(answers(), [
+    ['welcome', 'admitted'],
+    ['welcome', 'part 1 of 3 is here already'],
+  ]);
+  leader.end();
+});
+
 test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
-  const { leader, where } = await startLeader(plan, 2);
-  for (let i = 0; i < 50; i++) await startFake(where, { index: 7, of: 2 }, () => {}).closed;
+  const { leader, where } = await startLeader(t, plan, 2);
+  for (let i = 0; i < 50; i++) await startFake(t, where, { index: 7, of: 2 }, () => {}).closed;
   const { state, sockets } = await startStrangers(where, 49);
   while (state.closed.length < 1) await sleep(5);
   assert.deepEqual(state.closed, [0]);
   leader.end();
   for (const socket of sockets) socket.destroy();
+});
+
+test('only localhost and IP addresses of this machine are listened on alone, not its own name', () => {
+  for (const host of ['localhost', '127.0.0.1', '127.0.1.1', '::1'])
+    assert.deepEqual(hostFor(host), { host, note: '' });
+  const others = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  for (const { address } of others.filter(({ address }) => isIPv4(address)))
+    assert.equal(hostFor(address).host, address);
+  // In /etc/hosts of Debian, the name of the machine is 127.0.1.1.
+  for (const host of [hostname(), 'part-0.example', '192.0.2.77']) {
+    assert.match(hostFor(host).host, /^(::|0\.0\.0\.0)$/, host);
+    assert.equal(hostFor(host).note, ' (all addresses)');
+  }
 });

@@ -1,7 +1,9 @@
 /** What parts must have in common. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSameFound } from '../../src/join/joined-plan.js';
+import { mostAsked } from '../../src/campaigns/search/step-plan.js';
+import { checkSameFound, differencesOf, planAsked } from '../../src/join/joined-plan.js';
+import { planFor } from './support.js';
 
 test('parts whose targets differ cannot run together, unless a target does not say what it is', () => {
   const own = { url: 'http://a', product: 'Vault', version: '1.21.0', proxy: null };
@@ -19,4 +21,43 @@ test('parts whose targets differ cannot run together, unless a target does not s
       code: 'different_targets',
       message: `Part 0 and part 1 of 2 found different targets: ${differing}. Nothing was sent.`,
     });
+});
+
+test('in a search, part 0 may ask for no more than its own options allow', async () => {
+  const plan = await planFor('http://127.0.0.1:1', { rate: 50, duration: '10s', arrivals: 'poisson' });
+  const most = mostAsked(plan, { of: 'rate', highest: 2000 });
+  assert.deepEqual(most, { ratePerSecond: 2000, concurrency: 512, durationMs: 600_000 });
+  const ask = (/** @type {object} */ load, limits = most) =>
+    planAsked(plan, { ...plan, load: { ...plan.load, ...load } }, limits).load;
+  assert.equal(ask({ ratePerSecond: 2000, concurrency: 512, durationMs: 30_000 }).ratePerSecond, 2000);
+  for (const [load, problem] of /** @type {const} */ ([
+    [{ ratePerSecond: 2001 }, /^part 0 asks for --rate 2001, but .* allows 2000$/],
+    [{ concurrency: 513 }, /allows 512$/],
+    [{ durationMs: 600_001 }, /allows 600000$/],
+  ]))
+    assert.throws(() => ask(load), { message: problem });
+  const highest = mostAsked(plan, { of: 'rate', highest: 1e6 });
+  const arrivals = { ratePerSecond: 1e6, durationMs: 600_000 };
+  assert.throws(() => ask(arrivals, highest), /--arrivals poisson allows 100000000 arrivals/);
+  assert.deepEqual(mostAsked(plan, { of: 'concurrency', highest: 8 }), {
+    ...most,
+    ratePerSecond: 0,
+    concurrency: 8,
+  });
+});
+
+test('what differs is named by its option, requirements by their texts', async () => {
+  const required = Array.from({ length: 9 }, (_, i) => `p${80 + i}<${100 + i}ms`);
+  const given = { rate: 50, duration: '10s', seed: 1, require: required };
+  const planOf = (/** @type {object} */ changes) => planFor('http://127.0.0.1:1', { ...given, ...changes });
+  const own = await planOf({});
+  for (const [changes, expected] of /** @type {const} */ ([
+    [{}, null],
+    [{ rate: 51, warmup: '1s' }, '--rate (50 and 51), --warmup (0 and 1000)'],
+    [{ require: [...required.slice(0, 8), 'errors<1%'] }, '--require (p88<108ms and errors<1%)'],
+    [{ require: required.toReversed() }, '--require (none and none)'],
+    [{ path: '/other', timeout: '3s' }, '--timeout (10000 and 3000), --path ("/r/{n}" and "/other")'],
+    [{ 'requests-per-connection': 4 }, '--requests-per-connection (null and 4)'],
+  ]))
+    assert.equal(differencesOf([own], [await planOf(changes)]), expected);
 });

@@ -7,7 +7,7 @@ import { monotonicMs } from '../../src/join/clock.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { mergeResults } from '../../src/result/parts/merge-results.js';
 import { validateResult } from '../../src/result/schema.js';
-import { planFor, startAll, startCounting } from './support.js';
+import { MOST, planFor, startAll, startCounting } from './support.js';
 
 /** @import { RunEvent } from '../../src/run.js' */
 
@@ -21,7 +21,7 @@ describe('three parts', () => {
     const { url, paths, arrivedMs } = await startCounting(t);
     const plan = await planFor(url, { rate: 60, duration: '1.2s', require: ['errors<50%'], seed: 5 });
     const [ahead, behind] = [2000, -2000].map((ms) => ({ now: () => monotonicMs() + ms }));
-    const { leader, members, own } = await startAll(plan, 3, { member: [ahead, behind] });
+    const { leader, members, own } = await startAll(t, plan, 3, { member: [ahead, behind] });
     /** @type {RunEvent[]} */
     const events = [];
     /** @type {any[]} */
@@ -98,8 +98,9 @@ describe('three parts', () => {
     assert.notEqual(first.load.seed, second.load.seed);
     const third = await planFor(url, { requests: 8 });
     const withThreads = await planFor(url, { requests: 8, threads: 2 });
-    const stepsOf = (/** @type {typeof first[]} */ ...plans) => plans.map((plan) => ({ plan, token: null }));
-    const { leader, members, own } = await startAll(first, 3, {
+    const stepsOf = (/** @type {typeof first[]} */ ...plans) =>
+      plans.map((plan) => ({ plan, token: null, most: MOST }));
+    const { leader, members, own } = await startAll(t, first, 3, {
       leader: { plans: [first, third] },
       member: [{ steps: stepsOf(second, withThreads) }, { steps: stepsOf(first, third) }],
     });

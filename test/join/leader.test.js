@@ -1,6 +1,7 @@
 /** Part 0 with parts that do not do as they should. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
 import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
 import { planFor, startCounting, startFake, startLeader } from './support.js';
 
@@ -11,9 +12,9 @@ const never = new AbortController().signal;
 /** The answers of a part that does nothing. @type {Record<string, string>} */
 const REACHED = { prepare: 'prepared', run: 'ready', connect: 'connected' };
 
-/** @param {import('../../src/plan/plan.js').Plan} plan @param {{host: string, port: number}} where @param {(message: WireMessage, send: (message: WireMessage) => void) => void} onMessage */
-function startIdle(plan, where, onMessage) {
-  return startFake(where, { index: 1, of: 2 }, (message, send) => {
+/** @param {any} t @param {import('../../src/plan/plan.js').Plan} plan @param {{host: string, port: number}} where @param {(message: WireMessage, send: (message: WireMessage) => void) => void} onMessage */
+function startIdle(t, plan, where, onMessage) {
+  return startFake(t, where, { index: 1, of: 2 }, (message, send) => {
     const { type, task } = message;
     if (type === 'welcome') send({ type: 'plans', plans: [plan] });
     const found = { url: plan.target.url, product: 'Vault', version: '1.21.1', proxy: null };
@@ -26,7 +27,7 @@ function startIdle(plan, where, onMessage) {
 test('there may be no other part', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
-  const { leader } = await startLeader(plan, 1);
+  const { leader } = await startLeader(t, plan, 1);
   await leader.complete(never);
   assert.equal((await leader.run(plan)).totals.sent, 4);
   leader.end();
@@ -37,9 +38,9 @@ test('after the second Ctrl-C, it reports without a part that hands in nothing',
 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 8, rate: 100, seed: 1 });
-  const { leader, where } = await startLeader(plan, 2);
+  const { leader, where } = await startLeader(t, plan, 2);
   const [stop, cutOff] = [new AbortController(), new AbortController()];
-  startIdle(plan, where, ({ type }) => {
+  startIdle(t, plan, where, ({ type }) => {
     if (type === 'start') setTimeout(() => void [stop.abort(), cutOff.abort()], 600);
   });
   await leader.complete(never);
@@ -57,12 +58,12 @@ test('a result is bounded as a file is: a short one with millions of buckets los
 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
-  const { leader, where } = await startLeader(plan, 2);
+  const { leader, where } = await startLeader(t, plan, 2);
   const full = encodeHistogram(
     sumHistograms([Uint32Array.from({ length: 57_344 }, (_, i) => (i % 2 ? 1 : i / 2))]),
   );
   const bomb = { schema: 'vault-pki-load/result/1', rows: Array(5000).fill({ histogram: full }) };
-  startIdle(plan, where, ({ type }, send) => {
+  startIdle(t, plan, where, ({ type }, send) => {
     if (type === 'start') send({ type: 'result', task: 2, result: bomb });
   });
   await leader.complete(never);
@@ -72,4 +73,30 @@ test('a result is bounded as a file is: a short one with millions of buckets los
     measurement.reasons.map(({ text }) => text).join('\n'),
     /part 1 of 2 \(it sent something wrong \(.*too many histogram buckets/,
   );
+});
+
+test('a wrong report or wrong figures of a second lose the part, before the live thread receives them', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const lag = { length: 1e9 };
+  for (const message of [
+    { type: 'report', thread: 0, report: { tally: { cells: [{ perSecond: { sent: lag } }] } } },
+    { type: 'interval', interval: { sent: -1 } },
+  ]) {
+    const { leader, where } = await startLeader(t, plan, 2);
+    startIdle(t, plan, where, ({ type, task }, send) => {
+      if (type === 'start') send({ ...message, task });
+    });
+    await leader.complete(never);
+    /** @type {unknown[]} */
+    const posted = [];
+    const port = { postMessage: (/** @type {unknown} */ one) => posted.push(one), close() {} };
+    const live = { begin() {}, ports: () => [new MessageChannel().port2, /** @type {any} */ (port)] };
+    const { measurement } = await leader.run(plan, { live });
+    leader.end();
+    assert.match(measurement.reasons.map(({ text }) => text).join(), /part 1 of 2 \(it sent something wrong/);
+    assert.deepEqual(posted, []);
+  }
 });

@@ -28,7 +28,7 @@ test('its result begins at the time zero of part 0, by its wall clock', { timeou
     if (type === 'event' || type === 'result' || type === 'failed') answers.push(message);
     if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
   });
-  const member = startMember(plan, where, [1, 2]);
+  const member = startMember(t, plan, where, [1, 2]);
   assert.equal(await member.ended, 0);
   assert.deepEqual(
     answers.map(({ type, result }) => [type, result?.startedAt]),
@@ -51,7 +51,7 @@ test('a start that has passed is made later, with a warning', { timeout: 20_000 
     if (type === 'event' || type === 'result' || type === 'failed') answers.push({ type, ...more });
     if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
   });
-  assert.equal(await startMember(plan, where, [1, 2]).ended, 0);
+  assert.equal(await startMember(t, plan, where, [1, 2]).ended, 0);
   const [warning, { result }] = answers;
   assert.match(
     warning.text,
@@ -78,7 +78,7 @@ test('a preparation that is released before it began is not made', { timeout: 20
     answers.push([type, task, phase].join(' '));
     if (answers.length === 2) send({ type: 'end', why: null, exitCode: 0 });
   });
-  assert.equal(await startMember(plan, where, [1, 2]).ended, 0);
+  assert.equal(await startMember(t, plan, where, [1, 2]).ended, 0);
   assert.deepEqual(answers, ['stopped 1 ', 'reached 2 prepared']);
 });
 
@@ -88,7 +88,7 @@ test('Ctrl-C while part 0 is awaited opens no connection, and leaves none open',
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 4 });
   const { where, sockets } = await startFakeLeader(t, () => {});
-  const stopped = startMember(plan, where, [1, 2], { stop: AbortSignal.abort() });
+  const stopped = startMember(t, plan, where, [1, 2], { stop: AbortSignal.abort() });
   assert.equal((await stopped.outcome).code, 'interrupted');
   await sleep(50);
   assert.equal(sockets.length, 0);
@@ -104,7 +104,7 @@ test('Ctrl-C while part 0 is awaited opens no connection, and leaves none open',
   await once(silent.listen(0, '127.0.0.1'), 'listening');
   t.after(() => silent.close());
   const { port } = /** @type {AddressInfo} */ (silent.address());
-  const member = startMember(plan, { ...where, port }, [1, 2], { stop: stop.signal });
+  const member = startMember(t, plan, { ...where, port }, [1, 2], { stop: stop.signal });
   while (seen.length === 0) await sleep(5);
   stop.abort();
   assert.equal((await member.outcome).code, 'interrupted');
@@ -133,7 +133,7 @@ test('of two steps with the same plan, each has its own token', { timeout: 20_00
     if (type === 'result') send({ type: 'end', why: null, exitCode: 0 });
   });
   const steps = ['first', 'second'].map((token) => ({ plan, token }));
-  assert.equal(await startMember(plan, where, [1, 2], { steps }).ended, 0);
+  assert.equal(await startMember(t, plan, where, [1, 2], { steps }).ended, 0);
   assert.deepEqual([...new Set(tokens)], ['second']);
 });
 
@@ -153,7 +153,7 @@ test('without a search, part 0 may only choose the seed', { timeout: 20_000 }, a
       answers.push(type);
       send({ type: 'end', why: null, exitCode: 0 });
     });
-    assert.equal(await startMember(plan, where, [1, 2], { isSearch: false }).ended, 0);
+    assert.equal(await startMember(t, plan, where, [1, 2], { steps: [{ plan, token: null }] }).ended, 0);
     assert.deepEqual(answers, [answer]);
   }
 });
@@ -170,7 +170,7 @@ test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000
     const { where } = await startFakeLeader(t, ({ type }, send) => {
       if (type === 'plans') send(message);
     });
-    const error = await startMember(plan, where, [1, 2]).outcome;
+    const error = await startMember(t, plan, where, [1, 2]).outcome;
     assert.match(error.message, expected);
     assert.equal(error.exitCode, 1);
   }

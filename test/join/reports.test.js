@@ -22,7 +22,7 @@ function reportOf(requests) {
 test('a report arrives as it was, as text rather than lists of numbers', () => {
   const report = { ...reportOf(20_000), rows: [] };
   const packed = json(packReport(report));
-  const read = readReport(packed);
+  const read = readReport(packed, 1, 60);
   assert.deepEqual(json(read), json(report));
   assert.deepEqual(read.tally.cells[0].outcomes.good, report.tally.cells[0].outcomes.good);
   const lists = JSON.stringify(report, (_, value) => (value instanceof Uint32Array ? [...value] : value));
@@ -32,7 +32,43 @@ test('a report arrives as it was, as text rather than lists of numbers', () => {
 test('counts of more than 16 bits arrive as they were', () => {
   const { tally, ...report } = reportOf(0);
   const lag = Uint32Array.from([7, 65_535, 9, 65_536, 28_671, 2 ** 31 - 1]);
-  assert.deepEqual(readReport(json(packReport({ ...report, tally: { ...tally, lag } }))).tally.lag, lag);
+  const packed = json(packReport({ ...report, tally: { ...tally, lag } }));
+  assert.deepEqual(readReport(packed, 1, 60).tally.lag, lag);
+});
+
+test('a report that would occupy the live thread for long is refused', () => {
+  const report = { ...reportOf(3000), rows: [] };
+  const packed = json(packReport(report));
+  readReport(structuredClone(packed), 1, 5);
+  const buckets = (/** @type {number[]} */ ...list) => ({
+    isShort: false,
+    bytes: Buffer.from(Uint32Array.from(list).buffer).toString('base64'),
+  });
+  const row = { ...packed.open, histogram: null, lag: null };
+  const length = { length: 1e9 };
+  /** @type {[string, (report: any) => void][]} */
+  const changes = [
+    ['lists that are none', ({ tally }) => Object.assign(tally.cells[0].perSecond, { sent: length })],
+    ['long lists', ({ tally }) => tally.cells[0].perSecond.failed.push(0, 0, 0, 0)],
+    ['a bucket out of range', ({ tally }) => Object.assign(tally, { lag: buckets(28_672, 1) })],
+    ['a count out of range', ({ tally }) => Object.assign(tally, { lag: buckets(7, 2 ** 32 - 1) })],
+    ['buckets out of order', ({ tally }) => Object.assign(tally, { readLate: buckets(8, 1, 7, 1) })],
+    ['half a bucket', ({ tally }) => Object.assign(tally, { lag: buckets(8) })],
+    ['a row to come', ({ rows }) => rows.push({ ...row, second: 6 })],
+    ['no row', ({ rows }) => rows.push(null)],
+    ['a second to come', (one) => Object.assign(one, { open: { ...row, second: 5e8 } })],
+    ['a time to come', (one) => Object.assign(one, { atMs: 1e12 })],
+    ['a success to come', ({ tally }) => Object.assign(tally.cells[0], { lastSuccessMs: 1e12 })],
+    ['a histogram that is none', (one) => Object.assign(one, { open: { ...row, histogram: 'x' } })],
+    ['no cells', ({ tally }) => Object.assign(tally, { cells: [] })],
+    ['two cells', ({ tally }) => tally.cells.push(tally.cells[0])],
+    ['a negative count', ({ tally }) => Object.assign(tally.cells[0], { dropped: -1 })],
+  ];
+  for (const [what, change] of changes) {
+    const changed = structuredClone(packed);
+    change(changed);
+    assert.throws(() => readReport(changed, 1, 5), Error, what);
+  }
 });
 
 test('of many parts each sends only every second report, etc., but all ended seconds', async () => {

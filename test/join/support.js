@@ -22,6 +22,9 @@ import { createWire, keyOf } from '../../src/join/wire.js';
 export const KEY = keyOf('test secret, long enough');
 const HOST = '127.0.0.1';
 
+/** As in a search. */
+export const MOST = { ratePerSecond: 1e6, concurrency: 10_000, durationMs: 1e9 };
+
 /** A target that responds at once. @param {Context} context */
 export async function startCounting(context) {
   /** In order of arrival. @type {string[]} */
@@ -47,8 +50,8 @@ export async function startCounting(context) {
 export const planFor = (url, changes = {}) =>
   createPlan('http', { url, path: '/r/{n}', token: 'none', coldStart: true, concurrency: 6, ...changes });
 
-/** @param {Plan} plan @param {number} of @param {LeaderChanges} [changes] */
-export async function startLeader(plan, of, changes = {}) {
+/** @param {Context} context @param {Plan} plan @param {number} of @param {LeaderChanges} [changes] */
+export async function startLeader(context, plan, of, changes = {}) {
   /** @type {string[]} */
   const texts = [];
   const onEvent = (/** @type {RunEvent} */ event) => void ('text' in event && texts.push(event.text));
@@ -62,11 +65,13 @@ export async function startLeader(plan, of, changes = {}) {
     onEvent,
     ...changes,
   });
+  // A test that failed must not keep the process.
+  context.after(() => leader.end());
   return { leader, texts, where: { host: HOST, port: Number(leader.address.split(':').at(-1)) } };
 }
 
-/** `outcome`: exit code or error. @param {Plan} plan @param {{host: string, port: number}} where @param {[index: number, of: number]} part @param {MemberChanges} [changes] */
-export function startMember(plan, where, [index, of], changes = {}) {
+/** `outcome`: exit code or error. @param {Context} context @param {Plan} plan @param {{host: string, port: number}} where @param {[index: number, of: number]} part @param {MemberChanges} [changes] */
+export function startMember(context, plan, where, [index, of], changes = {}) {
   /** @type {string[]} */
   const texts = [];
   /** @type {Result[]} */
@@ -74,7 +79,7 @@ export function startMember(plan, where, [index, of], changes = {}) {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
   const ended = runAsMember({
     ...{ where, key: KEY, part: { index, of }, timeoutMs: 5000, command: `part ${index}` },
-    ...{ steps: [{ plan, token: null }], isSearch: true, stop: stop.signal, cutOff: cutOff.signal },
+    ...{ steps: [{ plan, token: null, most: MOST }], stop: stop.signal, cutOff: cutOff.signal },
     onEvent: (event) => void ('text' in event && texts.push(event.text)),
     onResult: (result) => results.push(result),
     ...changes,
@@ -84,28 +89,33 @@ export function startMember(plan, where, [index, of], changes = {}) {
     (code) => ({ code }),
     (error) => error,
   );
-  return { ended, texts, results, stop, outcome };
+  context.after(() => {
+    stop.abort();
+    cutOff.abort();
+  });
+  return { ended, texts, results, stop, cutOff, outcome };
 }
 
-/** All parts, in this process. @param {Plan} plan @param {number} of @param {{leader?: LeaderChanges, member?: MemberChanges[]}} [changes] */
-export async function startAll(plan, of, { leader: ofLeader = {}, member: ofMembers = [] } = {}) {
+/** All parts, in this process. @param {Context} context @param {Plan} plan @param {number} of @param {{leader?: LeaderChanges, member?: MemberChanges[]}} [changes] */
+export async function startAll(context, plan, of, { leader: ofLeader = {}, member: ofMembers = [] } = {}) {
   /** @type {Result[]} */
   const own = [];
   const onOwnResult = (/** @type {Result} */ result) => own.push(result);
-  const { leader, texts, where } = await startLeader(plan, of, { onOwnResult, ...ofLeader });
+  const { leader, texts, where } = await startLeader(context, plan, of, { onOwnResult, ...ofLeader });
   const members = Array.from({ length: of - 1 }, (_, i) =>
-    startMember(plan, where, [i + 1, of], ofMembers[i]),
+    startMember(context, plan, where, [i + 1, of], ofMembers[i]),
   );
   await leader.complete(new AbortController().signal);
   return { leader, texts, where, members, own };
 }
 
 /**
- * Speaks the protocol as far as the test needs. @param {{host: string, port: number}} where @param {Record<string, unknown>} hello
+ * Speaks the protocol as far as the test needs. @param {Context} context @param {{host: string, port: number}} where @param {Record<string, unknown>} hello
  * @param {(message: WireMessage, send: (message: WireMessage) => void, socket: Socket) => void} onMessage @param {Buffer} [key]
  */
-export function startFake(where, hello, onMessage, key = KEY) {
+export function startFake(context, where, hello, onMessage, key = KEY) {
   const socket = connect(where);
+  context.after(() => socket.destroy());
   socket.on('error', () => {});
   /** @type {WireMessage[]} */
   const messages = [];
@@ -149,7 +159,7 @@ export async function startFakeLeader(context, onMessage) {
     for (const socket of sockets) socket.destroy();
   });
   const { port } = /** @type {AddressInfo} */ (server.address());
-  return { where: { host: HOST, port }, sockets };
+  return { where: { host: HOST, port }, sockets, close: () => server.close() };
 }
 
 /** What each part says it has found at the target of startCounting. @param {string} url */

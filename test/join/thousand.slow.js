@@ -92,6 +92,7 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
     let isIn = false;
     let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
     const fake = startFake(
+      t,
       { host: '127.0.0.1', port },
       { index, of, seed: load.seed },
       ({ type, task, wallMs }, send, socket) => {

@@ -329,6 +329,22 @@ test('parts that started by one clock may be 10 ms apart', () => {
   }
 });
 
+test('how well a part knows the clock of part 0 counts as apart', () => {
+  const [a, b] = [A, { ...B, startedAt: '2026-01-02T03:04:05.002Z' }];
+  for (const [ms, verdict, expected] of /** @type {const} */ ([
+    [8, 'valid', []],
+    [9, 'valid', ['parts_apart']],
+    [1250, 'invalid', ['parts_apart']],
+  ])) {
+    const { measurement } = mergeResults([a, { ...b, clockErrorMs: ms }], { haveOneClock: true });
+    assert.deepEqual([measurement.verdict, codes(measurement)], [verdict, expected]);
+    if (ms !== 1250) continue;
+    const text =
+      /^Messages between part 0 and part 1 of 2 took so long that they may have started sending 1\.25 s apart/;
+    assert.match(measurement.reasons[0].text, text);
+  }
+});
+
 /** @param {Result['measurement']} measurement */
 function codes({ reasons }) {
   return reasons.map(({ code }) => code);
@@ -379,17 +395,17 @@ describe('refuses to merge', () => {
     [
       ([a, b]) => [a, b, other({ ratePerSecond: 60, seed: 4 })[2]],
       'different_plans',
-      /^a\.json and c\.json are .*different plans: load\.ratePerSecond \(50 and 60\), load\.seed \(3 and 4\)\./,
+      /^a\.json and c\.json are .*different plans: --rate \(50 and 60\), --seed \(3 and 4\)\./,
     ],
     [
       ([a, b]) => [a, b, syntheticParts({ load: LOAD, options: { role: 'mail' } }, [1, 1, 1])[2]],
       'different_plans',
-      /options\.role \("web" and "mail"\)/,
+      /--role \("web" and "mail"\)/,
     ],
     [
       ([a, b, c]) => [a, b, withPlan(c, { requirements: ['p99<1s'] })],
       'different_plans',
-      /requirements \(\[\] and \["p99<1s"\]\)/,
+      /--require \(none and p99<1s\)/,
     ],
     [([a, b, c]) => [a, b, withTarget(c, { url: 'http://192.0.2.2:8200' })], 'different_plans', /address/],
     [
@@ -452,7 +468,7 @@ describe('refuses to merge', () => {
       sum.totals.planned,
     );
     assert.deepEqual(codes(sum.measurement), ['parts_missing']);
-    assert.match(sum.measurement.reasons[0].text, /missing: part 1 of 3 \(it was killed\)\./);
+    assert.match(sum.measurement.reasons[0].text, /incomplete: part 1 of 3 \(it was killed\)\./);
     assert.deepEqual(
       sum.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
       [

@@ -38,3 +38,12 @@ test('arrivals dropped because the tool stalled make the measurement invalid', a
   assert.equal(result.measurement.verdict, 'invalid');
   assert.ok(result.measurement.reasons.some(({ code }) => code === 'load_not_offered'));
 });
+
+test('a closed loop that stalls for more than 5 % of the time is invalid, too', async () => {
+  const { measurement, totals } = await runWithStall({ concurrency: 2, duration: '3s', require: ['p50<5s'] });
+  assert.equal(measurement.verdict, 'invalid');
+  const { code, text } = measurement.reasons[0];
+  assert.equal(code, 'load_not_offered');
+  assert.match(text, /^The tool stood still for .* of 3 s, so the target received a lower load\.$/);
+  assert.ok(totals.sent > 0);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { readEnvironment } from '../../src/vault/environment.js';
@@ -158,6 +159,16 @@ describe('readEnvironment', () => {
     writeFileSync(join(home, '.vault-token'), '\n');
     assert.equal(read({}).token, null);
     rmSync(join(home, '.vault-token'));
+  });
+
+  test('a user without HOME and without an entry in the list of users has no token file', (t) => {
+    t.mock.method(os, 'homedir', () => {
+      throw new Error('uv_os_homedir returned ENOENT');
+    });
+    t.after(syncBuiltinESMExports);
+    syncBuiltinESMExports();
+    assert.equal(readEnvironment({}).token, null);
+    t.mock.restoreAll();
   });
 
   test('without a home, or with a relative one, there is no token file: it would be in the current directory', () => {

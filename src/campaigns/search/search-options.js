@@ -12,7 +12,7 @@ const MAX_RATE = 1e6;
 const [START_RATE, STEP_MS, RECOVER_MS] = [50, 10_000, 1000];
 
 /** Length of the confirmation, in steps. */
-const CONFIRMATION = 3;
+export const CONFIRMATION = 3;
 
 /** Options that a closed loop does not use. */
 export const OPEN_LOOP = Object.freeze(['rate', 'arrivals', 'ramp-up', 'overflow', 'pacing']);

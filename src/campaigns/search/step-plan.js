@@ -3,11 +3,12 @@ import { hash32 } from '../../common/random.js';
 import { MAX_POOL } from '../../operations/revoke.js';
 import { METRICS } from '../../plan/requirements.js';
 import { samplesToProve } from '../../verdict/statistics.js';
+import { CONFIRMATION } from './search-options.js';
 
 /** @import { Plan } from '../../plan/plan.js' */
 /** @import { SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Phase } from './search.js' */
-/** @import { SearchSettings } from './search-options.js' */
+/** @import { RequestedSearch, SearchSettings } from './search-options.js' */
 
 /** Max length of a first step, even if its percentile needs more samples, and of a confirmation. */
 const [LONGEST_STEP_MS, LONGEST_CONFIRMATION_MS] = [60_000, 600_000];
@@ -64,6 +65,13 @@ export function planOfStep(plan, settings, { level, phase, number }, before) {
     load: { ...common, model: 'closed', ratePerSecond: null, concurrency: level, threads },
   };
 }
+
+/** What no step exceeds, whatever the search finds. @param {Pick<Plan, 'load'>} plan @param {RequestedSearch} search */
+export const mostAsked = ({ load }, { of, highest }) => ({
+  ratePerSecond: of === 'rate' ? highest : 0,
+  concurrency: of === 'rate' ? Math.max(load.concurrency, MAX_CONNECTIONS) : highest,
+  durationMs: Math.max(CONFIRMATION * Number(load.durationMs), LONGEST_CONFIRMATION_MS),
+});
 
 /** @param {Pick<Measured, 'requests' | 'seconds'>} step @returns {number} requests a second that it sent */
 const rateOf = ({ requests, seconds }) => requests / seconds;

@@ -44,7 +44,7 @@ export const PHASES = /** @type {const} */ (['connect', 'tls', 'firstByte', 'tra
  * `service` and `sendLag` cover sent requests only; `ownResponse` and `ownService` exclude delay that the tool
  * itself may have added.
  */
-const SERIES = /** @type {const} */ ([
+export const SERIES = /** @type {const} */ ([
   'response',
   'service',
   'sendLag',

@@ -231,6 +231,23 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   };
 }
 
+/** Shorter stops of a thread do not count; a busy machine has many. */
+const MIN_STALL_MS = 100;
+
+/**
+ * Time in which a thread stood still, e.g. as its process was stopped. A closed loop, which has no due times, then only sends less.
+ * @param {number} everyMs between calls @param {number} fromMs @param {number} toMs time that counts
+ */
+export function watchStalls(everyMs, fromMs, toMs) {
+  let [stalledMs, lastMs] = [0, 0];
+  return (/** @type {number} */ nowMs) => {
+    const lateMs = Math.min(nowMs, toMs) - Math.max(lastMs, fromMs) - everyMs;
+    if (lateMs >= MIN_STALL_MS) stalledMs += lateMs;
+    lastMs = nowMs;
+    return stalledMs;
+  };
+}
+
 /** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain data */
 
 const QUARTERS = 4;

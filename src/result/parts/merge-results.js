@@ -35,7 +35,7 @@ const [MAX_APART_MS, MAX_APART_BY_ONE_MS, MAX_APART] = [1000, 10, 0.05];
  * @param {readonly Result[]} results of all parts, in any order @param {object} [options]
  * @param {string[]} [options.names] of the results in errors, e.g. their files
  * @param {boolean} [options.allowInterrupted] accept unfinished parts
- * @param {readonly MissingPart[]} [options.missing] parts without a result, which make the measurement invalid
+ * @param {readonly MissingPart[]} [options.missing] parts without a result, or with a part of it, which make the measurement invalid
  * @param {boolean} [options.haveOneClock] their times of start are by one clock
  * @param {string} [options.command] the command line, for the result
  * @param {(text: string) => void} [options.onWarning]
@@ -68,7 +68,7 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   const { cells, ...lateness } = mergeTallies(tallies);
   const stages = stagesOf(load);
   const operations = foldStages(cells, stages);
-  const watches = parts.map(({ merge }) => ({ forgone: 0, handshakes: {}, ...merge.watch }));
+  const watches = parts.map(({ merge }) => ({ forgone: 0, stalledMs: 0, handshakes: {}, ...merge.watch }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
   const facts = {
@@ -138,14 +138,19 @@ function busyOf(parts) {
 function startedApart(parts, windowMs, haveOneClock) {
   const byStart = parts.toSorted((a, b) => startOf(a) - startOf(b));
   const [first, last] = [byStart[0], byStart[parts.length - 1]];
-  const apartMs = startOf(last) - startOf(first);
+  const errorOf = (/** @type {Part} */ { result }) => result.clockErrorMs ?? 0;
+  const [worst, next = worst] = parts.toSorted((a, b) => errorOf(b) - errorOf(a));
+  const [knownMs, unknownMs] = [startOf(last) - startOf(first), errorOf(worst) + errorOf(next)];
+  const apartMs = knownMs + unknownMs;
   const isTooFar = apartMs > MAX_APART * windowMs;
   if (apartMs <= (haveOneClock ? MAX_APART_BY_ONE_MS : MAX_APART_MS) && !isTooFar) return null;
+  const known = `By ${haveOneClock ? 'the clock of part 0' : 'their clocks'}, ${partName(last.shard)} started sending ${formatDuration(knownMs)} after ${partName(first.shard)}`;
+  const unknown = `Messages between part 0 and ${partName(worst.shard)} took so long that they may have started sending ${formatDuration(apartMs)} apart`;
   return {
     grade: isTooFar ? 'invalid' : 'remark',
-    text: `By ${haveOneClock ? 'the clock of part 0' : 'their clocks'}, ${partName(last.shard)} started sending ${formatDuration(apartMs)} after ${partName(first.shard)}, so the target was not under full load the whole time.`,
+    text: `${knownMs < unknownMs ? unknown : known}, so the target was not under full load the whole time.`,
     remedy: haveOneClock
-      ? 'Repeat the run: the network or a busy machine delayed the message to start.'
+      ? 'Repeat the run if the network or a busy machine delayed the message to start. Parts that are far from part 0 need a longer run.'
       : 'Use the same --start-at for all parts, and synchronize the clocks of the machines.',
   };
 }

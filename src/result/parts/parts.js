@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { total } from '../../common/sums.js';
 import { listFirst } from '../../common/units.js';
+import { commonOptions } from '../../plan/common-options.js';
 import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
@@ -18,7 +19,7 @@ import { stagesOfPart } from './merge-block.js';
 
 /** @typedef {{name: string, result: Result}} NamedResult */
 /** @typedef {NamedResult & {shard: ShardPart, merge: Merge}} Part */
-/** @typedef {{index: number, why: string}} MissingPart `why`: a clause, such as `its connection closed` */
+/** @typedef {{index: number, why: string}} MissingPart wholly or in part; `why`: a clause, such as `its connection closed` */
 
 /** Settings that may differ between parts: how, when and from where a machine sends, and its paths. */
 export const OWN = ['shard', 'threads', 'pacing', 'coldStart', 'startAt', 'localAddresses']
@@ -70,16 +71,33 @@ const settingsOf = ({ plan, target, operations }) => {
   return { ...plan, 'target address': target.url, operations: Object.keys(operations) };
 };
 
+/** @param {string} key of a plan, such as `load.ratePerSecond` @returns {string} its option, such as `--rate`, or else the key */
+export function optionOf(key) {
+  const [, group, name = ''] = /^(load|options|target)\.(\w+?)(?:Ms|PerSecond)?$/.exec(key) ?? [];
+  const flag =
+    key === 'requirements' ? 'require' : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return group === 'options' || Object.hasOwn(commonOptions, flag) ? `--${flag}` : key;
+}
+
+/** @param {any} plan @returns {string[]} */
+const requiredBy = ({ requirements = [] }) => [requirements].flat().map((one) => one?.text ?? one);
+
 /**
  * @param {object} one @param {object} other @param {readonly string[]} ignored settings
- * @returns {string | null} `load.seed (1 and 2), ...`; null: they are equal
+ * @returns {string | null} `--seed (1 and 2), ...`; null: they are equal
  */
 export function describeDifferences(one, other, ignored) {
   const [a, b] = [flatten(one), flatten(other)];
-  const shown = (/** @type {string | undefined} */ json) => truncate(json ?? 'null', MAX_CHARACTERS);
+  const only = (/** @type {string[]} */ own, /** @type {string[]} */ theirs) =>
+    own.filter((text) => !theirs.includes(text)).join(', ') || 'none';
+  const [required, others] = [requiredBy(one), requiredBy(other)];
+  const valuesOf = (/** @type {string} */ key) =>
+    key === 'requirements'
+      ? [only(required, others), only(others, required)]
+      : [a, b].map((all) => truncate(all.get(key) ?? 'null', MAX_CHARACTERS));
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => !isAmong(key, ignored) && (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
-    .map((key) => `${key} (${shown(a.get(key))} and ${shown(b.get(key))})`);
+    .map((key) => `${optionOf(key)} (${valuesOf(key).join(' and ')})`);
   return differences.length === 0 ? null : listFirst(differences, MAX_KEYS);
 }
 
@@ -93,9 +111,9 @@ function checkEachOnce(parts, known) {
     throw fileError('part_twice', message, 'Pass each part only once.');
   }
   const { of } = parts[0].shard;
-  const missing = of - parts.length - known.length;
-  if (missing === 0) return;
   const given = new Set([...parts.map(({ shard }) => shard), ...known].map(({ index }) => index));
+  const missing = of - given.size;
+  if (missing === 0) return;
   const first = Array.from({ length: Math.min(of, given.size + MAX_MISSING) }, (_, index) => index);
   const named = first.filter((index) => !given.has(index)).slice(0, MAX_MISSING);
   const more = missing > MAX_MISSING ? ', ...' : '';
