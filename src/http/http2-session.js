@@ -402,6 +402,7 @@ export class Session {
     this.left = 0;
     for (const [id, stream] of [...this.#streams])
       if (id > last && this.#streams.has(id)) this.#fail(stream, 'stream_refused');
+    for (const stream of this.#waiting) this.#fail(stream, 'stream_refused');
     this.#endIfUnused();
     return true;
   }

@@ -44,7 +44,7 @@ const EXCHANGES = 8;
  */
 export async function runAsMember(options) {
   const { part, steps, command, stop, cutOff, onEvent, onResult, now = monotonicMs } = options;
-  const clock = createClock();
+  let clock = createClock();
   /** Aborted when there is no part 0 any more. */
   const gone = new AbortController();
   /** @type {Map<number, {step: number, over: AbortController, preparing: ReturnType<typeof prepareRun>}>} */
@@ -61,6 +61,11 @@ export async function runAsMember(options) {
   let onPong = () => {};
   let hasHandedIn = false;
   const { promise: ended, resolve: finish } = createDeferred();
+  let isOver = false;
+  const setOver = () => {
+    isOver = true;
+  };
+  ended.then(setOver, setOver);
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
@@ -198,15 +203,20 @@ export async function runAsMember(options) {
   const calls = {
     onAdmitted(/** @type {Wire} */ admitted) {
       wire = admitted;
+      // Part 0 may have been restarted on another machine.
+      clock = createClock();
     },
     onMessage(/** @type {WireMessage} */ message) {
       if (Object.hasOwn(HANDLERS, message.type)) HANDLERS[message.type](message);
     },
     onClose(/** @type {string} */ why) {
+      if (isOver) return;
       // While others are awaited, it may come again, unless part 0 talks nonsense.
       if (current === null && !why.startsWith('it sent ')) {
         onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
-        return void join(true).catch((error) => finish(Promise.reject(error)));
+        return void join(true).catch((error) => {
+          if (!isOver && !stop.aborted) finish(Promise.reject(error));
+        });
       }
       gone.abort();
       finish({ type: 'end', lost: why });

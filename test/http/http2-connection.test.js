@@ -716,6 +716,38 @@ describe('on a server that sends any frames', () => {
     assert.deepEqual(events, { one: ['200', 'stream_refused'], other: ['200'] });
   });
 
+  test('a request that a response sets free is not sent after a GOAWAY in the same chunk', () => {
+    const calls = /** @type {any} */ ({});
+    const written = /** @type {Buffer[]} */ ([]);
+    const session = new Session(1e6, false, () => {});
+    session.dial((given) => {
+      Object.assign(calls, given);
+      const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
+      return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
+    });
+    calls.ready();
+    calls.read(SETTINGS);
+    const events = /** @type {string[]} */ ([]);
+    const send = (/** @type {Stream} */ stream, /** @type {string} */ name, then = () => {}) => {
+      const end = (/** @type {string | number} */ what) => {
+        events.push(`${name}: ${what}`);
+        then();
+      };
+      stream.begin(
+        /** @type {any} */ ({ onSent: () => events.push(`${name}: sent`), onResponse: end, onFailure: end }),
+      );
+      stream.block = Buffer.from([0x82]);
+      session.add(stream);
+    };
+    send(new Stream(), 'first', () => send(new Stream(), 'next'));
+    const before = written.length;
+    calls.read(
+      join(headers(1, Buffer.from([0x88])), frame(TYPE.GOAWAY, 0, 0, Buffer.from('0000000100000000', 'hex'))),
+    );
+    assert.deepEqual(events, ['first: sent', 'first: 200', 'next: stream_refused']);
+    assert.equal(written.length, before);
+  });
+
   test('a success before the whole request was sent is an error', async () => {
     const stalled = await startFrames(frame(4, 0, 0, Buffer.from('000400000000', 'hex')));
     const [stream] = createStreams({ origin: stalled.origin, tls: TLS, streams: 1 });

@@ -215,6 +215,29 @@ describe('the measurement of the merged result', () => {
     }
   });
 
+  test('stays invalid if a part of a closed loop stood still, whatever its share of the time of all', () => {
+    const closed = {
+      model: /** @type {const} */ ('closed'),
+      ratePerSecond: null,
+      requests: 20,
+      durationMs: null,
+    };
+    const [still, other] = syntheticParts({ load: { ...LOAD, ...closed } }, [1, 1]).map(read);
+    const { windowMs } = Object(still.merge);
+    const reason = {
+      code: 'load_not_offered',
+      grade: /** @type {const} */ ('invalid'),
+      text: 'Still.',
+      remedy: 'x',
+    };
+    Object.assign(still.measurement, { verdict: 'invalid', reasons: [reason] });
+    Object.assign(Object(still.merge).watch, { stalledMs: 0.3 * windowMs });
+    Object.assign(Object(other.merge), { windowMs: 10 * windowMs });
+    const { measurement } = mergeResults([still, other]);
+    assert.equal(measurement.verdict, 'invalid');
+    assert.equal(measurement.reasons.find(({ code }) => code === 'parts_invalid')?.grade, 'invalid');
+  });
+
   test('names the parts whose machines were busy, else the one that sent the latest', () => {
     const late = syntheticParts(
       {

@@ -118,8 +118,8 @@ function whyInvalid(part) {
 }
 
 /** A few requests sent in another second are many of a small part, but may be few of the plan. @param {Part} part */
-function isOnlyDisplaced({ merge: { watch }, result: { totals, load, outcomes, interrupted } }) {
-  const seen = { forgone: 0, ...watch, ...totals, outcomes, interrupted, model: load.model };
+function isOnlyDisplaced({ merge: { watch, windowMs }, result: { totals, load, outcomes, interrupted } }) {
+  const seen = { forgone: 0, ...watch, ...totals, windowMs, outcomes, interrupted, model: load.model };
   const onTime = { ...seen, displaced: { second: 0, tenth: 0 } };
   return REASONS.load_not_offered(/** @type {any} */ (onTime)) === null;
 }
