@@ -43,7 +43,7 @@ export async function createGathering(
   const members = new Map();
   /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
-  /** Addresses of those that gave a wrong proof. @type {Set<string>} */
+  /** Addresses that have used another secret. @type {Set<string>} */
   const unproven = new Set();
   /** Why a part was refused, by its number. @type {Map<unknown, string>} */
   const refusals = new Map();

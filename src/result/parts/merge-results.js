@@ -124,7 +124,7 @@ function isOnlyDisplaced({ merge: { watch, windowMs }, result: { totals, load, o
   return REASONS.load_not_offered(/** @type {any} */ (onTime)) === null;
 }
 
-/** @param {Part[]} parts @returns {string[]} those that say so; if only the sum shows it, the one that sent the latest */
+/** @param {Part[]} parts @returns {string[]} parts with `busy_machine`; none: the part with the highest send lag */
 function busyOf(parts) {
   const busy = parts.filter(({ result }) =>
     result.measurement.reasons.some(({ code }) => code === 'busy_machine'),
