@@ -41,8 +41,11 @@ export function createStreams({ origin, tls, streams, maxRequests = null, ...opt
 
   function findSession() {
     if (current !== null && current.left > 0) return current;
-    const session = new Session(maxRequests ?? MAX_REQUESTS, scheme === 'https', () =>
-      sessions.delete(session),
+    const session = new Session(
+      maxRequests ?? MAX_REQUESTS,
+      scheme === 'https',
+      () => sessions.delete(session),
+      (stream) => findSession().add(stream),
     );
     sessions.add(session);
     current = session;

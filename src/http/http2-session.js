@@ -87,6 +87,7 @@ export class Session {
   left;
   #isTls;
   #onEnd;
+  #sendElsewhere;
   /** @type {Dialled | null} null: ended */
   #socket = null;
   #isReady = false;
@@ -117,11 +118,15 @@ export class Session {
   #window = wire.INITIAL_WINDOW;
   #streamWindow = wire.INITIAL_WINDOW;
 
-  /** @param {number} maxRequests @param {boolean} isTls @param {() => void} onEnd */
-  constructor(maxRequests, isTls, onEnd) {
+  /**
+   * @param {number} maxRequests @param {boolean} isTls @param {() => void} onEnd
+   * @param {(stream: Stream) => void} sendElsewhere a request that this connection took, but did not send and will not
+   */
+  constructor(maxRequests, isTls, onEnd, sendElsewhere) {
     this.left = maxRequests;
     this.#isTls = isTls;
     this.#onEnd = onEnd;
+    this.#sendElsewhere = sendElsewhere;
   }
 
   /** @param {(callbacks: SocketCallbacks) => Dialled} dial */
@@ -402,9 +407,18 @@ export class Session {
     this.left = 0;
     for (const [id, stream] of [...this.#streams])
       if (id > last && this.#streams.has(id)) this.#fail(stream, 'stream_refused');
-    for (const stream of this.#waiting) this.#fail(stream, 'stream_refused');
+    this.#passOn();
     this.#endIfUnused();
     return true;
+  }
+
+  /** Of a ready connection: responses in the chunk that it is reading have set them free. */
+  #passOn() {
+    for (const stream of [...this.#waiting]) {
+      this.#waiting.delete(stream);
+      stream.session = null;
+      this.#sendElsewhere(stream);
+    }
   }
 
   /** @param {number} id @param {number} bytes */
@@ -460,6 +474,7 @@ export class Session {
     this.#socket.destroy();
     this.#socket = null;
     this.#onEnd();
+    if (this.#isReady) this.#passOn();
     const streams = [...this.#waiting, ...this.#streams.values()];
     this.#waiting.clear();
     this.#streams.clear();

@@ -677,7 +677,12 @@ describe('on a server that sends any frames', () => {
   test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', () => {
     const dialled = () => {
       const calls = /** @type {any} */ ({});
-      const session = new Session(1e6, false, () => {});
+      const session = new Session(
+        1e6,
+        false,
+        () => {},
+        () => assert.fail(),
+      );
       session.dial((given) => {
         Object.assign(calls, given);
         return /** @type {any} */ ({ write() {}, destroy() {}, writableLength: 0 });
@@ -716,37 +721,54 @@ describe('on a server that sends any frames', () => {
     assert.deepEqual(events, { one: ['200', 'stream_refused'], other: ['200'] });
   });
 
-  test('a request that a response sets free is not sent after a GOAWAY in the same chunk', () => {
-    const calls = /** @type {any} */ ({});
-    const written = /** @type {Buffer[]} */ ([]);
-    const session = new Session(1e6, false, () => {});
-    session.dial((given) => {
-      Object.assign(calls, given);
-      const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
-      return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
-    });
-    calls.ready();
-    calls.read(SETTINGS);
-    const events = /** @type {string[]} */ ([]);
-    const send = (/** @type {Stream} */ stream, /** @type {string} */ name, then = () => {}) => {
-      const end = (/** @type {string | number} */ what) => {
-        events.push(`${name}: ${what}`);
-        then();
-      };
-      stream.begin(
-        /** @type {any} */ ({ onSent: () => events.push(`${name}: sent`), onResponse: end, onFailure: end }),
+  /** @type {[string, Buffer][]} */
+  const lastFrames = [
+    ['GOAWAY', frame(TYPE.GOAWAY, 0, 0, Buffer.from('0000000100000000', 'hex'))],
+    ['frame that is wrong', frame(TYPE.GOAWAY, 0, 0, Buffer.alloc(7))],
+  ];
+  for (const [name, lastFrame] of lastFrames)
+    test(`a request that a response sets free before a ${name} in the same chunk goes to another connection`, () => {
+      const calls = /** @type {any} */ ({});
+      const written = /** @type {Buffer[]} */ ([]);
+      const elsewhere = /** @type {Stream[]} */ ([]);
+      const session = new Session(
+        1e6,
+        false,
+        () => {},
+        (stream) => elsewhere.push(stream),
       );
-      stream.block = Buffer.from([0x82]);
-      session.add(stream);
-    };
-    send(new Stream(), 'first', () => send(new Stream(), 'next'));
-    const before = written.length;
-    calls.read(
-      join(headers(1, Buffer.from([0x88])), frame(TYPE.GOAWAY, 0, 0, Buffer.from('0000000100000000', 'hex'))),
-    );
-    assert.deepEqual(events, ['first: sent', 'first: 200', 'next: stream_refused']);
-    assert.equal(written.length, before);
-  });
+      session.dial((given) => {
+        Object.assign(calls, given);
+        const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
+        return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
+      });
+      calls.ready();
+      calls.read(SETTINGS);
+      const events = /** @type {string[]} */ ([]);
+      const send = (/** @type {Stream} */ stream, /** @type {string} */ name, then = () => {}) => {
+        const end = (/** @type {string | number} */ what) => {
+          events.push(`${name}: ${what}`);
+          then();
+        };
+        stream.begin(
+          /** @type {any} */ ({
+            onSent: () => events.push(`${name}: sent`),
+            onResponse: end,
+            onFailure: end,
+          }),
+        );
+        stream.block = Buffer.from([0x82]);
+        session.add(stream);
+      };
+      const next = new Stream();
+      send(new Stream(), 'first', () => send(next, 'next'));
+      const before = written.length;
+      calls.read(join(headers(1, Buffer.from([0x88])), lastFrame));
+      assert.deepEqual(events, ['first: sent', 'first: 200']);
+      assert.equal(written.length, before);
+      assert.deepEqual(elsewhere, [next]);
+      assert.equal(next.session, null);
+    });
 
   test('a success before the whole request was sent is an error', async () => {
     const stalled = await startFrames(frame(4, 0, 0, Buffer.from('000400000000', 'hex')));
