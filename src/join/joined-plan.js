@@ -9,7 +9,7 @@ import { describeDifferences, OWN, optionOf } from '../result/parts/parts.js';
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Prepared } from '../run.js' */
 
-/** In a search, the most that part 0 may ask of all parts @typedef {Record<'ratePerSecond' | 'concurrency' | 'durationMs', number>} Most */
+/** In a search, the most that part 0 may ask of all parts @typedef {Record<'ratePerSecond' | 'concurrency' | 'durationMs', number> & {model: 'open' | 'closed'}} Most */
 
 /** Load figures that a search, `--repeat` or part 0's random seed determines. */
 const Figures = z.object({
@@ -47,6 +47,11 @@ function withPool(own, given) {
   return 'pool' in own && pool.success ? { ...own, pool: pool.data } : own;
 }
 
+/** Only a plan without an end, which prepares all steps, is of another model. @param {z.infer<typeof Figures>} figures @param {Most['model']} needed */
+const isOfSearch = ({ model, ratePerSecond, durationMs, requests }, needed) =>
+  requests === null &&
+  (durationMs === null || (model === needed && (model === 'closed' || ratePerSecond !== null)));
+
 /**
  * What part 0 may ask for: the plan of a step of this part's own command line, with other load figures. Nothing else of the
  * given plan is used.
@@ -56,8 +61,11 @@ function withPool(own, given) {
 export function planAsked(own, given, most) {
   if (own === undefined) throw new RangeError('there is no such step');
   const figures = Figures.parse(Object(Object(given).load));
-  for (const [key, limit] of Object.entries(most ?? {})) {
-    const asked = Number(figures[/** @type {keyof Most} */ (key)]);
+  const { model: needed, ...limits } = most ?? { model: null };
+  if (needed !== null && !isOfSearch(figures, needed))
+    throw new RangeError('part 0 asks for a load that no step of this search has');
+  for (const [key, limit] of Object.entries(limits)) {
+    const asked = Number(figures[/** @type {keyof typeof limits} */ (key)]);
     const problem = `part 0 asks for ${optionOf(`load.${key}`)} ${asked}, but this part's own command line allows ${limit}`;
     if (asked > limit) throw new RangeError(problem);
   }

@@ -73,12 +73,8 @@ export async function runAsMember(options) {
       clock.add(Number(at), Number(leader), now());
       onPong();
     },
-    prepare(message) {
-      running = attempt(message.task, prepare, message);
-    },
-    run(message) {
-      running = attempt(message.task, runTask, message);
-    },
+    prepare: (message) => startTask(prepare, message),
+    run: (message) => startTask(runTask, message),
     release({ id, task }) {
       const known = preparations.get(id);
       preparations.delete(id);
@@ -105,16 +101,25 @@ export async function runAsMember(options) {
   const ofTask = (/** @type {unknown} */ task) => (current?.task === task ? current : null);
 
   let wire = /** @type {Wire} */ (/** @type {unknown} */ (null));
-  /** @param {number} task @param {(message: WireMessage, task: Task) => Promise<void>} action @param {WireMessage} message */
-  async function attempt(task, action, message) {
-    const mine = createTask(task, [stop, gone.signal], cutOff);
-    current = mine;
+  /** @typedef {(message: WireMessage, task: Task) => Promise<void>} Action */
+  /** @param {Action} action @param {WireMessage} message @throws {RangeError} closes the connection */
+  function startTask(action, message) {
+    if (current !== null && !current.isAnswered && !current.signal.aborted)
+      fail('a task before the answer to the last one');
+    current = createTask(message.task, [stop, gone.signal], cutOff);
     wire.allowSilence();
+    running = attempt(current, action, message);
+  }
+
+  /** @param {Task} mine @param {Action} action @param {WireMessage} message */
+  async function attempt(mine, action, message) {
+    const { task } = mine;
     try {
       await Promise.all(closings);
       mine.signal.throwIfAborted();
       await action(message, mine);
     } catch (error) {
+      mine.isAnswered = true;
       // Part 0 knows why, but waits for an answer to each task.
       if (mine.signal.aborted) return wire.send({ type: 'stopped', task });
       const { code = 'internal', message: text, remedy, exitCode } = /** @type {PkiLoadError} */ (error);
@@ -124,18 +129,22 @@ export async function runAsMember(options) {
   }
 
   /** @param {WireMessage} message @param {Task} mine */
-  async function prepare({ task, id, step, plan: given }, { over, signal }) {
+  async function prepare({ task, id, step, plan: given }, mine) {
+    const { over, signal } = mine;
+    if (preparations.size > steps.length) fail('it asks for more preparations than there are steps');
     const plan = planAsked(steps[step]?.plan, given, steps[step]?.most ?? null);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
     preparations.set(id, { step, over, preparing });
     const found = foundBy(await preparing);
+    mine.isAnswered = true;
     wire.send({ type: 'reached', task, phase: 'prepared', found, threads: plan.load.threads });
   }
 
   /** @param {WireMessage} message @param {Task} mine */
-  async function runTask({ task, id, plan: given, hasReports }, { connect, start, signal, cutOff }) {
+  async function runTask({ task, id, plan: given, hasReports }, mine) {
+    const { connect, start, signal, cutOff } = mine;
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
     const plan = planAsked(steps[step].plan, given, steps[step].most ?? null);
     if ((plan.load.durationMs ?? plan.load.requests) === null) fail('it has no end');
@@ -175,6 +184,7 @@ export async function runAsMember(options) {
         },
       });
       const result = { ...measured, startedAt: startedAt.toISOString(), clockErrorMs };
+      mine.isAnswered = true;
       wire.send({ type: 'result', task, result });
       hasHandedIn = true;
       wire.allowSilence(MERGE_WITHIN_MS);
@@ -270,6 +280,7 @@ function createTask(task, stops, cutOff) {
   const [over, cut] = [new AbortController(), new AbortController()];
   return {
     task,
+    isAnswered: false,
     over,
     cut,
     connect: createDeferred(),

@@ -26,14 +26,21 @@ test('parts whose targets differ cannot run together, unless a target does not s
 test('in a search, part 0 may ask for no more than its own options allow', async () => {
   const plan = await planFor('http://127.0.0.1:1', { rate: 50, duration: '10s', arrivals: 'poisson' });
   const most = mostAsked(plan, { of: 'rate', highest: 2000 });
-  assert.deepEqual(most, { ratePerSecond: 2000, concurrency: 512, durationMs: 600_000 });
+  assert.deepEqual(most, { model: 'open', ratePerSecond: 2000, concurrency: 512, durationMs: 600_000 });
   const ask = (/** @type {object} */ load, limits = most) =>
     planAsked(plan, { ...plan, load: { ...plan.load, ...load } }, limits).load;
   assert.equal(ask({ ratePerSecond: 2000, concurrency: 512, durationMs: 30_000 }).ratePerSecond, 2000);
+  const prepared = { model: 'closed', ratePerSecond: null, durationMs: null };
+  assert.equal(ask(prepared).durationMs, null);
+  const OTHER = /^part 0 asks for a load that no step of this search has$/;
   for (const [load, problem] of /** @type {const} */ ([
     [{ ratePerSecond: 2001 }, /^part 0 asks for --rate 2001, but .* allows 2000$/],
     [{ concurrency: 513 }, /allows 512$/],
     [{ durationMs: 600_001 }, /allows 600000$/],
+    [{ requests: 10 }, OTHER],
+    [{ ratePerSecond: null }, OTHER],
+    [{ model: 'closed', ratePerSecond: null }, OTHER],
+    [{ model: 'closed', ratePerSecond: null, durationMs: null, requests: 150 }, OTHER],
   ]))
     assert.throws(() => ask(load), { message: problem });
   const highest = mostAsked(plan, { of: 'rate', highest: 1e6 });
@@ -41,6 +48,7 @@ test('in a search, part 0 may ask for no more than its own options allow', async
   assert.throws(() => ask(arrivals, highest), /--arrivals poisson allows 100000000 arrivals/);
   assert.deepEqual(mostAsked(plan, { of: 'concurrency', highest: 8 }), {
     ...most,
+    model: 'closed',
     ratePerSecond: 0,
     concurrency: 8,
   });

@@ -55,7 +55,7 @@ test('a start that has passed is made later, with a warning', { timeout: 20_000 
   const [warning, { result }] = answers;
   assert.match(
     warning.text,
-    /^The message to start came late: this part starts 5(\.\d)? s after the others\.$/,
+    /^The message to start came late: this part starts 5(\.\d+)? s after the others\.$/,
   );
   const lateMs = Date.parse(result.startedAt) - 1e12;
   assert.ok(lateMs >= 5000 && lateMs < 5900, `${lateMs}`);
@@ -156,6 +156,44 @@ test('without a search, part 0 may only choose the seed', { timeout: 20_000 }, a
     assert.equal(await startMember(t, plan, where, [1, 2], { steps: [{ plan, token: null }] }).ended, 0);
     assert.deepEqual(answers, [answer]);
   }
+});
+
+test('a part 0 that asks for several things at once is left', { timeout: 20_000 }, async (t) => {
+  const { url, paths } = await startCounting(t);
+  const plan = await planFor(url, { requests: 100, rate: 1 });
+  for (const phase of ['admitted', 'ready']) {
+    const { where } = await startFakeLeader(t, (message, send) => {
+      const prepare = { type: 'prepare', task: 1, id: 1, step: 0, plan };
+      if (message.type === 'plans') send(prepare);
+      if (message.type === 'plans' && phase === 'admitted') send({ ...prepare, task: 2, id: 2 });
+      if (message.phase === 'prepared') send({ type: 'run', task: 3, id: 1, plan });
+      if (message.phase === 'ready') send({ type: 'run', task: 4, id: 1, plan });
+    });
+    const { message } = await startMember(t, plan, where, [1, 2]).outcome;
+    assert.match(
+      message,
+      /^Part 0 was lost: it sent something wrong \(a task before the answer to the last one\)/,
+    );
+  }
+  assert.equal(paths.length, 0);
+});
+
+test('a part 0 that asks for preparations without end gets no more than one for each step, and one', async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  /** @type {string[]} */
+  const answers = [];
+  const { where } = await startFakeLeader(t, ({ type, error }, send) => {
+    if (type === 'reached' || type === 'failed') answers.push(error?.message ?? type);
+    if (type === 'failed') send({ type: 'end', why: null, exitCode: 0 });
+    else if (type === 'plans' || type === 'reached')
+      send({ type: 'prepare', task: answers.length, id: answers.length, step: 0, plan });
+  });
+  await startMember(t, plan, where, [1, 2]).ended;
+  assert.deepEqual(answers, [
+    ...['reached', 'reached'],
+    'it asks for more preparations than there are steps',
+  ]);
 });
 
 test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000 }, async (t) => {

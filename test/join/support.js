@@ -23,7 +23,12 @@ export const KEY = keyOf('test secret, long enough');
 const HOST = '127.0.0.1';
 
 /** As in a search. */
-export const MOST = { ratePerSecond: 1e6, concurrency: 10_000, durationMs: 1e9 };
+export const MOST = {
+  model: /** @type {const} */ ('closed'),
+  ratePerSecond: 1e6,
+  concurrency: 10_000,
+  durationMs: 1e9,
+};
 
 /** A target that responds at once. @param {Context} context */
 export async function startCounting(context) {
@@ -79,7 +84,7 @@ export function startMember(context, plan, where, [index, of], changes = {}) {
   const [stop, cutOff] = [new AbortController(), new AbortController()];
   const ended = runAsMember({
     ...{ where, key: KEY, part: { index, of }, timeoutMs: 5000, command: `part ${index}` },
-    ...{ steps: [{ plan, token: null, most: MOST }], stop: stop.signal, cutOff: cutOff.signal },
+    ...{ steps: [{ plan, token: null }], stop: stop.signal, cutOff: cutOff.signal },
     onEvent: (event) => void ('text' in event && texts.push(event.text)),
     onResult: (result) => results.push(result),
     ...changes,

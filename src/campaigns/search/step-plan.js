@@ -68,6 +68,7 @@ export function planOfStep(plan, settings, { level, phase, number }, before) {
 
 /** What no step exceeds, whatever the search finds. @param {Pick<Plan, 'load'>} plan @param {RequestedSearch} search */
 export const mostAsked = ({ load }, { of, highest }) => ({
+  model: /** @type {'open' | 'closed'} */ (of === 'rate' ? 'open' : 'closed'),
   ratePerSecond: of === 'rate' ? highest : 0,
   concurrency: of === 'rate' ? Math.max(load.concurrency, MAX_CONNECTIONS) : highest,
   durationMs: Math.max(CONFIRMATION * Number(load.durationMs), LONGEST_CONFIRMATION_MS),
