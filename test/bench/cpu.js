@@ -47,6 +47,7 @@ export async function run(settings) {
     }
     return {
       question: `CPU time while offering a rate, in % of one core, without startup: ${CONNECTIONS} connections, the target on its own core`,
+      chart: { column: '% of a core', named: 2 },
       columns: ['rate/s', 'tool', '% of a core', 'lowest', 'highest', 'received/s', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },

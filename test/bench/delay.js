@@ -53,6 +53,7 @@ export async function run(settings) {
     }
     return {
       question: `Reported response time minus the delay of the target, in ms: open loop at ${OPEN.ratePerSecond}/s, and closed loop on one connection, at least ${MIN_SAMPLES} responses`,
+      chart: { column: 'p99', unit: 'ms', named: 2 },
       columns: ['delay', 'tool', 'p50', 'p99', 'target p50', 'target p99', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: { peers: await describePeers() },

@@ -65,6 +65,7 @@ export async function run(settings) {
     return {
       question: `Reported response times in ms of a target that freezes for ${FREEZE_MS} ms in every ${PERIOD_MS} ms, ${periods} periods, open loop, ${CONNECTIONS} connections`,
       basis: `medians of ${runs} runs of ${(periods * PERIOD_MS) / 1000} s`,
+      chart: { column: 'p90', unit: 'ms', named: 2, isLog: true },
       columns: ['rate/s', 'tool', 'p50', 'p90', 'p95', 'p99', 'worst error', 'goal', 'met'],
       rows: rows.map(({ rate, tool, runs: all, exact }) => figuresOf(rate, tool, all, exact)),
       summary: { peers: await describePeers(), 'HTTP/2 responses/s with h2load': capacity ?? 'not measured' },

@@ -94,6 +94,7 @@ export async function run(settings) {
   const [ours] = rows;
   return {
     question: `TLS handshakes/s, as counted by the target (Go, P-256 certificate, TLS 1.3): a new connection for each request, closed loop, ${IN_FLIGHT} in flight, all threads on one core, the target on another`,
+    chart: { column: 'handshakes/s', named: 1 },
     columns: ['tool', 'handshakes/s', 'CPU us each', 'ours / tool', 'CPU, ours / tool', 'goal', 'met'],
     rows: rows.map(({ name, runs, isPeer }) => {
       const ratio = median(runs.map(({ perSecond }, i) => ours.runs[i].perSecond / perSecond));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { renderChart } from './chart.js';
 import { pinned, shareCores } from './cores.js';
 import { renderMarkdown, renderReport } from './table.js';
 import { runTimed } from './timed.js';
@@ -9,6 +10,7 @@ const REPORT = {
   runs: 5,
   seconds: 3,
   question: 'How long tea takes',
+  chart: { column: 'minutes', named: 1 },
   columns: ['pot', 'minutes', 'met'],
   rows: [
     ['green', 2.3456, 'yes'],
@@ -16,7 +18,14 @@ const REPORT = {
     ['none', null, 'no'],
   ],
   summary: { 'cups, median': 0.5 },
-  machine: { date: '2026-01-02T03:04:05.000Z', cpu: 'Kettle', cpus: 2, node: 'v20.0.0', loadBefore: 0.1 },
+  machine: {
+    date: '2026-01-02T03:04:05.000Z',
+    commit: 'abc',
+    cpu: 'Kettle',
+    cpus: 2,
+    node: 'v20.0.0',
+    loadBefore: 0.1,
+  },
 };
 
 describe('bench tables', () => {
@@ -37,7 +46,11 @@ describe('bench tables', () => {
     assert.equal(
       renderMarkdown(REPORT),
       [
-        '**tea**: How long tea takes; medians of 5 runs of 3 s; 2026-01-02, 2 x Kettle, Node v20.0.0, load before 0.1.',
+        '## tea',
+        '',
+        'How long tea takes; medians of 5 runs of 3 s; 2026-01-02, commit abc, 2 x Kettle, Node v20.0.0, load before 0.1.',
+        '',
+        '![tea](benchmarks/tea.svg)',
         '',
         '| pot | minutes | met |',
         '| --- | ---: | --- |',
@@ -49,6 +62,44 @@ describe('bench tables', () => {
         '',
       ].join('\n'),
     );
+  });
+});
+
+describe('bench charts', () => {
+  const barsOf = (/** @type {string} */ svg) =>
+    [...svg.matchAll(/>([^<]*)<\/text><rect class="([^"]*)".* width="(\d+)" .*>([^<]*)<\/text>/g)].map(
+      ([, label, className, width, text]) => ({ label, className, width: Number(width), text }),
+    );
+
+  it('a bar for each row with the figure, as long as its value', () => {
+    const [green, black, ...others] = barsOf(renderChart(REPORT));
+    assert.deepEqual(
+      [green.label, green.text, black.label, black.text],
+      ['green', '2.35', 'black', '12,346'],
+    );
+    assert.ok(black.width > 4000 * green.width && others.length === 0);
+  });
+
+  it('a logarithmic chart, rates, percentages, and ours set off from the others', () => {
+    const report = {
+      ...REPORT,
+      chart: { column: 'share', named: 2, isLog: true },
+      columns: ['rate/s', 'tool', 'share'],
+      rows: [
+        [1000, 'ours', '1.0 %'],
+        [1000, 'a < b', '100 %'],
+        [1000, 'none', ''],
+      ],
+    };
+    const [ours, other, ...none] = barsOf(renderChart(report));
+    assert.deepEqual(
+      [ours, other].map(({ label, className, text }) => [label, className, text]),
+      [
+        ['1,000/s, ours', 'bar ours', '1.0 %'],
+        ['1,000/s, a &lt; b', 'bar', '100 %'],
+      ],
+    );
+    assert.ok(other.width < 10 * ours.width && none.length === 0);
   });
 });
 

@@ -8,8 +8,17 @@
  * @property {(text: string) => void} log progress
  */
 /**
+ * @typedef {object} Chart bars for the rows that have a figure in this column
+ * @property {string} column
+ * @property {string} [unit]
+ * @property {number} named columns that name a row, from the first one
+ * @property {boolean} [isLog]
+ * @property {{label: string, value: number}[]} [bars] instead of those of the rows
+ */
+/**
  * @typedef {object} Report plain data, written to results/NAME.json
  * @property {string} question what was measured, in a sentence
+ * @property {Chart} chart
  * @property {string[]} columns
  * @property {string} [basis] how a row was computed; default: medians of the runs
  * @property {(string | number | null)[][]} rows null: not measured here

@@ -63,6 +63,7 @@ export async function run(settings) {
     }
     return {
       question: `Send lateness in ms, measured at the target: constant rate, ${CONNECTIONS} connections, the target on another core`,
+      chart: { column: 'spread p99', unit: 'ms', named: 2, isLog: true },
       columns: ['rate/s', 'tool', 'p50', 'p99', 'max', 'spread p50', 'spread p99', 'received', 'goal', 'met'],
       rows: rows.map((row) => [...figuresOf(row), ...judge(row, rows)]),
       summary: { peers: await describePeers() },

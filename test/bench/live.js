@@ -50,6 +50,7 @@ export async function run(settings) {
     const measured = await measureInTurn(modes, settings);
     return {
       question: `Send lag and lateness in ms at ${RATE}/s while progress is shown: ${CONNECTIONS} connections, tool and target on one core each`,
+      chart: { column: 'lag p99', unit: 'ms', named: 1 },
       columns: ['output', 'lag p99', 'ratio', 'late p99', 'ratio', 'CPU s', 'goal', 'met'],
       rows: measured.map((one) => figuresOf(one, measured[0].runs)),
       summary: {},

@@ -1,13 +1,14 @@
 /**
  * `npm run bench -- [NAME...] [--runs N] [--seconds N] [--requests N]`: measures, prints a table, writes
  * results/NAME.json with the figures of every run, the commit and the machine, and results/all.json with all results.
- * `--markdown` prints saved results without measuring. The repository does not contain results: figures are valid for
- * one machine at one time; cite both. npm passes --no-memory-reducer: otherwise V8 would collect garbage in this idle
+ * `--page` writes docs/benchmarks.md and its charts from saved results, without measuring. The repository contains no other
+ * results: figures are valid for one machine at one time. npm passes --no-memory-reducer: otherwise V8 would collect garbage in this idle
  * process, on a core under measurement.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { renderChart } from './chart.js';
 import { benches } from './index.js';
 import { describeMachine } from './machine.js';
 import { renderMarkdown, renderReport } from './table.js';
@@ -15,6 +16,14 @@ import { renderMarkdown, renderReport } from './table.js';
 /** @import { SavedReport } from './table.js' */
 
 const RESULTS = new URL('./results/', import.meta.url);
+const PAGE = new URL('../../docs/benchmarks.md', import.meta.url);
+const CHARTS = new URL('./benchmarks/', PAGE);
+
+const HEAD = `# Benchmarks
+
+\`npm run bench\` measures this tool (\`ours\`) and the other load generators on the PATH in turn; \`npm run bench -- --page\` writes this page.
+[accuracy.md](accuracy.md) explains the figures.
+`;
 
 /** Default number of measurements of each figure. */
 const RUNS = 5;
@@ -36,10 +45,7 @@ async function main(args) {
     return 1;
   }
   const names = positionals.length > 0 ? positionals : Object.keys(benches);
-  if (values.markdown) {
-    for (const report of readResults(names)) process.stdout.write(`${renderMarkdown(report)}\n`);
-    return 0;
-  }
+  if (values.page) return writePage(readResults(Object.keys(benches)));
   const number = (/** @type {string | undefined} */ text) => (text === undefined ? null : Number(text));
   const { runs, seconds, requests } = values;
   return runAll(names, { runs: number(runs), seconds: number(seconds), requests: Number(requests) });
@@ -54,7 +60,7 @@ function readArgs(args) {
       runs: { type: 'string' },
       seconds: { type: 'string' },
       requests: { type: 'string', default: '10000000' },
-      markdown: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
     },
   });
 }
@@ -91,6 +97,15 @@ async function runBench(name, settings) {
   write(file, report);
   write(new URL('all.json', RESULTS), { benches: readResults(Object.keys(benches)) });
   process.stdout.write(`${renderReport(report)}\nWritten to ${fileURLToPath(file)}\n\n`);
+}
+
+/** @param {SavedReport[]} reports */
+function writePage(reports) {
+  mkdirSync(CHARTS, { recursive: true });
+  for (const report of reports) writeFileSync(new URL(`${report.bench}.svg`, CHARTS), renderChart(report));
+  writeFileSync(PAGE, [HEAD, ...reports.map(renderMarkdown)].join('\n'));
+  process.stdout.write(`Written to ${fileURLToPath(PAGE)} and ${fileURLToPath(CHARTS)}\n`);
+  return 0;
 }
 
 /** @param {string[]} names @returns {SavedReport[]} existing ones */

@@ -40,6 +40,7 @@ export async function run(settings) {
     const rows = await measureInTurn(cases, settings);
     return {
       question: `Peak resident memory of the process tree in MB, one sender thread unless noted, ${CONNECTIONS} connections`,
+      chart: { column: 'median', unit: 'MB', named: 1 },
       columns: ['case', 'median', 'highest', 'sent', 'still waiting', 'goal', 'met'],
       rows: rows.map(figuresOf),
       summary: {},

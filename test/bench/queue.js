@@ -55,6 +55,7 @@ export async function run(settings) {
     return {
       question: `Reported mean wait in ms at a single server with a service time of ${SERVICE_MS} ms; Poisson arrivals with seeds whose exact mean wait is within ${NEAR * 100} % of the formula's`,
       basis: `${runs} runs of ${seconds} s, pooled`,
+      chart: { column: 'reported', unit: 'ms', named: 2 },
       columns: [
         'load',
         'pacing',

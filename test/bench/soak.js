@@ -25,6 +25,9 @@ const SEALED_MS = 10_000;
 /** Seconds between two readings of memory. */
 const SAMPLE_SECONDS = 1;
 
+/** Of the chart. */
+const BARS = 12;
+
 /** Max ratio of memory at the end to memory at the start. */
 const MAX_GROWTH = 1.05;
 
@@ -229,11 +232,21 @@ function reportOf({ seconds, code, result, memory, audited }) {
   return {
     question: `${seconds} s at ${RATE}/s, mixed operations, on a Vault that is restarted twice and sealed once; the token is revoked near the end: memory, counts, verdicts`,
     basis: 'one run',
+    chart: { column: 'memory', unit: 'MB', named: 1, bars: memoryOverTime(memory) },
     columns: ['figure', 'value', 'at most', 'met'],
     rows,
     summary: { exitCode: code, sent: totals.sent, succeeded: totals.succeeded, failed: totals.failed },
     raw: { memory, audited, totals, requirements, measurement, operations: outcomesOf(result) },
   };
+}
+
+/** @param {number[]} samples MB, one each SAMPLE_SECONDS @returns {{label: string, value: number}[]} means of BARS equal spans */
+function memoryOverTime(samples) {
+  const perBar = Math.max(1, Math.floor(samples.length / BARS));
+  return Array.from({ length: Math.floor(samples.length / perBar) }, (_, i) => ({
+    label: `until ${Math.round(((i + 1) * perBar * SAMPLE_SECONDS) / 60)} min`,
+    value: mean(samples.slice(i * perBar, (i + 1) * perBar)),
+  }));
 }
 
 /** @param {string} figure @param {number} value @param {number | null} limit @param {boolean | null} isMet */

@@ -29,6 +29,7 @@ export async function run({ runs, log }) {
   return {
     question: 'Time from process start to exit, in ms',
     basis: `medians of ${runs * STARTS_PER_RUN} starts`,
+    chart: { column: 'median', unit: 'ms', named: 1 },
     columns: ['command', 'median', 'highest', 'ratio to bare node', 'goal', 'met'],
     rows: rows.map(({ name, runs: all }, i) => {
       const verdict = i === 0 ? ['', ''] : [`< ${GOAL_MS}`, median(all) < GOAL_MS ? 'yes' : 'no'];

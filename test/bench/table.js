@@ -1,4 +1,4 @@
-/** A report as text, and as the Markdown that docs/accuracy.md shows. */
+/** A report as text, and as Markdown. */
 /** @import { Report } from './index.js' */
 
 /** @typedef {Report & {bench: string, runs: number, seconds: number, machine: Record<string, string | number>}} SavedReport */
@@ -18,7 +18,11 @@ export function renderMarkdown(report) {
   const line = (/** @type {string[]} */ cells) => `| ${cells.join(' | ')} |`;
   const aligned = columns.map((_, column) => (rows.every((row) => isText(row[column])) ? '---' : '---:'));
   return [
-    `**${bench}**: ${question}; ${basis}; ${String(machine.date).slice(0, 10)}, ${describe(machine)}.`,
+    `## ${bench}`,
+    '',
+    `${question}; ${basis}; ${String(machine.date).slice(0, 10)}, commit ${machine.commit}, ${describe(machine)}.`,
+    '',
+    `![${bench}](benchmarks/${bench}.svg)`,
     '',
     line(columns),
     line(aligned),
@@ -44,8 +48,8 @@ function isText(value) {
   return typeof value === 'string';
 }
 
-/** @param {string | number | null} value */
-function figure(value) {
+/** @param {string | number | null} value @returns {string} */
+export function figure(value) {
   if (value === null) return '-';
   if (typeof value === 'string') return value;
   return Math.abs(value) >= 100

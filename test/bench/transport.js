@@ -50,6 +50,7 @@ export async function run(settings) {
     const ratios = theirs.runs.map(({ perSecond }, i) => perSecond / ours.runs[i].perSecond);
     return {
       question: `The load through its own connections and through undici: ${CONNECTIONS} connections, all threads on one core, the target on another; a closed loop of OCSP requests, then ${RATE}/s with the lateness in ms from the due time to the arrival at the target; what a body counts as that a reset cuts`,
+      chart: { column: 'CPU us each', named: 1 },
       columns: [
         'connections',
         'responses/s',

@@ -41,6 +41,7 @@ export async function run(settings) {
     return {
       question: `Error bars of response times and rates, and verdicts on requirements, compared with a packet capture; ${SCENARIOS.length} scenarios in turn`,
       basis: `${runs} runs of ${seconds} s each on an idle and on a busy machine`,
+      chart: { column: 'width p50', unit: '% of the true value', named: 2 },
       columns: COLUMNS,
       rows: measured.flatMap(({ name, runs: all }) => rowsOf(name, all)),
       summary: Object.assign({}, ...measured.map(({ name, runs: all }) => summaryOf(name, all))),
