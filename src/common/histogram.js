@@ -50,9 +50,21 @@ export function recordMs(histogram, ms) {
   const rounded = Math.round(ms * 1000);
   if (Number.isNaN(rounded)) throw new RangeError('a latency is not a number');
   const us = Math.min(Math.max(rounded, 0), MAX_US);
-  if (!(histogram instanceof Map)) return histogram.recordValue(us);
-  const index = scale.countsArrayIndex(us);
-  histogram.set(index, (histogram.get(index) ?? 0) + 1);
+  const index = indexOf(us);
+  if (histogram instanceof Map) return void histogram.set(index, (histogram.get(index) ?? 0) + 1);
+  const counts = asJsHistogram(histogram);
+  if (index >= counts.countsArrayLength) return histogram.recordValue(us);
+  // As recordValue, which takes two powers of two and a logarithm.
+  counts.incrementCountAtIndex(index);
+  counts.updateMinAndMax(us);
+  counts.incrementTotalCount();
+}
+
+/** @param {number} us @returns {number} of its bucket: 2,048 of 1 us, then 1,024 for each doubling */
+function indexOf(us) {
+  if (us > MAX_COUNT) return scale.countsArrayIndex(us);
+  const doublings = Math.max(0, 21 - Math.clz32(us));
+  return 1024 * doublings + (us >>> doublings);
 }
 
 /** By number of buckets, as the text depends on it. Reused: see Distribution. @type {Map<number, Histogram>} */

@@ -40,6 +40,23 @@ const latency = fc.oneof(
 const latencies = fc.array(latency, { minLength: 1, maxLength: 200 });
 
 describe('a latency histogram', () => {
+  test('is what hdr-histogram-js itself records', () => {
+    const near = fc
+      .nat(37)
+      .chain((power) => fc.integer({ min: -2, max: 2 }).map((more) => 2 ** power + more));
+    const us = fc.oneof(near, fc.nat(5000), fc.integer({ min: 0, max: 1000 * DAY_MS }));
+    fc.assert(
+      fc.property(fc.array(us, { minLength: 1, maxLength: 50 }), (list) => {
+        const values = list.map((one) => Math.min(Math.max(one, 0), 1000 * DAY_MS));
+        const [ours, theirs] = [histogramOf(values.map((one) => one / 1000)), createHistogram()];
+        for (const value of values) theirs.recordValue(value);
+        assert.equal(encodeHistogram(ours), encodeHistogram(theirs));
+        for (const key of /** @type {const} */ (['maxValue', 'minNonZeroValue', 'totalCount', 'mean']))
+          assert.equal(ours[key], theirs[key]);
+      }),
+    );
+  });
+
   test('has the same text after it is packed and summed', () => {
     fc.assert(
       fc.property(fc.array(latency, { maxLength: 200 }), (list) => {
