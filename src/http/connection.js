@@ -132,7 +132,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   }
 
   function finishResponse() {
-    const isUnsent = (socket?.writableLength ?? 0) > (isTls ? MAX_UNREPORTED_BYTES : 0);
+    const isReset = (socket?.errored ?? null) !== null;
+    const isUnsent = isReset || (socket?.writableLength ?? 0) > (isTls ? MAX_UNREPORTED_BYTES : 0);
     // TLS reports a write, even if the server has read it all, only after the sockets were polled.
     if (isUnsent && isTls && !finishing) {
       const answered = socket;
@@ -257,7 +258,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
 /**
  * `keepOnly`: leaves any other address, after the response in flight
  * @typedef {Connection & {keepOnly: (addresses: ReadonlySet<string>) => void}} LoadConnection
- * @typedef {Pick<Socket, 'write' | 'destroy' | 'writableLength' | 'remoteAddress'> &
+ * @typedef {Pick<Socket, 'write' | 'destroy' | 'writableLength' | 'remoteAddress'> & Partial<Pick<Socket, 'errored'>> &
  *   {connecting?: boolean, alpnProtocol?: string | false | null}} Dialled
  */
 /**
@@ -361,6 +362,9 @@ function dialTunnel(route, address, handshake, { connected, ready, read, gone })
     destroy: () => socket.destroy(),
     get writableLength() {
       return socket.writableLength;
+    },
+    get errored() {
+      return socket.errored;
     },
     get remoteAddress() {
       return socket.remoteAddress;

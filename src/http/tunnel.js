@@ -19,7 +19,7 @@ export function openTunnel({ proxy, tunnelTo }, address, onEnd) {
   let head = '';
   let isConnected = false;
   const end = (/** @type {Error | null} */ error) => {
-    socket.off('data', read).off('error', fail).off('close', cut);
+    socket.off('data', read).off('error', fail).off('end', cut).off('close', cut);
     if (error !== null) socket.on('error', () => {}).destroy();
     onEnd(error);
   };
@@ -43,7 +43,7 @@ export function openTunnel({ proxy, tunnelTo }, address, onEnd) {
     isConnected = true;
     socket.write(`CONNECT ${tunnelTo} HTTP/1.1\r\nHost: ${tunnelTo}\r\n${authorization}\r\n`);
   });
-  return socket.on('data', read).on('error', fail).on('close', cut);
+  return socket.on('data', read).on('error', fail).on('end', cut).on('close', cut);
 }
 
 /** @param {number} status of a proxy's own response @returns {string} */

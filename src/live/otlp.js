@@ -11,6 +11,7 @@ import { createRequester } from '../http/request.js';
 import { DIRECT, readProxies } from '../http/route.js';
 import { counted } from '../report/describe/words.js';
 import { numberOf } from '../vault/client.js';
+import { describeProxy } from '../vault/network.js';
 import { redact } from '../vault/redact.js';
 import { toMetricsRequest } from './otlp-metrics.js';
 
@@ -68,11 +69,14 @@ export function createOtlpPusher({ url, onWarning, requester, ...options }) {
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
   const tls = { rejectUnauthorized: true, network: { ...DIRECT, ...readProxies(process.env) } };
+  const hasHeaders = Object.keys(headers).length > 0;
+  const proxied = describeProxy(origin, tls.network, hasHeaders ? 'OTEL_EXPORTER_OTLP_HEADERS' : null);
+  if (proxied !== null) onWarning(proxied.text);
   const client = requester ?? createRequester({ origin, tls, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */
-  const mayQuote = Object.keys(headers).length === 0 && !path.includes('?');
+  const mayQuote = !hasHeaders && !path.includes('?');
   /** Kinds of warnings already shown. @type {Set<string>} */
   const warned = new Set();
   /** One push at a time. @type {Promise<Outcome> | null} */

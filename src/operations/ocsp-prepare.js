@@ -254,14 +254,19 @@ function findResponder({ plan, mayReach }, example) {
   const { options, target } = plan;
   const { ocspUrl, fromAia } = options;
   if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
-  const separator = isSocket(target.url) ? ':' : '';
-  if (!fromAia)
-    return { url: `${target.url}${separator}${apiPath('', target.mount, 'ocsp')}`, isVault: true };
+  const vault = parseTargetUrl(target.url);
+  if (!fromAia) {
+    const separator = isSocket(vault.origin) ? ':' : '';
+    return {
+      url: `${vault.origin}${separator}${apiPath(vault.basePath, target.mount, 'ocsp')}`,
+      isVault: true,
+    };
+  }
   const [url] = example === null ? [] : ocspUrls(example);
   if (url !== undefined) {
     // Never a Unix socket.
     const { origin } = new URL(readUrl(url, 'The OCSP responder in the certificate'));
-    const isForeign = origin !== parseTargetUrl(target.url).origin;
+    const isForeign = origin !== vault.origin;
     if (!isForeign || mayReach(origin)) return { url: withoutSlashes(url), isVault: false, isForeign };
     const message = `The certificate names the OCSP responder ${origin}, an address that the scenario may not use.`;
     throw usageError('address_not_allowed', message, `To allow it, add --allow-url ${quoted(origin)}.`);

@@ -21,15 +21,15 @@ export function readNetwork({ url, connectTo = [], proxySource = null }, nodes =
 
 /**
  * For the user, before the first request.
- * @param {string} url @param {Network} network @param {boolean} [withToken] requests carry one
+ * @param {string} url @param {Network} network @param {string | null} [secret] that requests carry
  * @returns {{text: string, isWarning: boolean} | null} null: no proxy
  */
-export function describeProxy(url, network, withToken = false) {
+export function describeProxy(url, network, secret = null) {
   const origin = originOf(url);
   const { proxy } = routeOf(origin, network);
   if (proxy === null) return null;
   const text = `Requests to ${origin} go through the proxy ${proxy.name} (${proxy.source})`;
   // A tunnel without TLS, as --connect-to needs it, hides nothing.
-  const isWarning = withToken && origin.startsWith('http:');
-  return { text: isWarning ? `${text}, which sees the token: use https://.` : `${text}.`, isWarning };
+  const isWarning = secret !== null && origin.startsWith('http:');
+  return { text: isWarning ? `${text}, which sees ${secret}: use https://.` : `${text}.`, isWarning };
 }

@@ -9,12 +9,13 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { createConnection } from '../../src/http/connection.js';
 import { createRotation } from '../../src/http/lookup.js';
 import { createRequester } from '../../src/http/request.js';
+import { openTunnel } from '../../src/http/tunnel.js';
 import { readNetwork } from '../../src/vault/network.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { answer, startProxy } from './proxy.js';
 import { exchange, startRaw, whole } from './raw-server.js';
 
-/** @import { Socket } from 'node:net' */
+/** @import { AddressInfo, Socket } from 'node:net' */
 
 const CA = new TestCa();
 const extensions = [altNames({ dns: ['vault.test'], ip: ['10.1.2.3'] })];
@@ -231,6 +232,19 @@ test('a Unix socket: the load and single calls, with localhost as the host', asy
   const gone = createRequester({ origin: `${origin}2`, tls });
   await assert.rejects(gone.request({ path: '/' }), { code: 'socket_unusable' });
   await gone.close();
+});
+
+test('a tunnel that the proxy ends in place of a response', { timeout: 10_000 }, async (t) => {
+  // Only half: it waits for the other end to close, too.
+  const proxy = createServer({ allowHalfOpen: true }, (socket) => void socket.on('error', () => {}).end());
+  t.after(() => proxy.close());
+  await once(proxy.listen(0, '127.0.0.1'), 'listening');
+  const { port } = /** @type {AddressInfo} */ (proxy.address());
+  const route = /** @type {any} */ ({ proxy: { authorization: null }, tunnelTo: 'vault.test:8200' });
+  const error = await new Promise((resolve) =>
+    openTunnel(route, { port, host: '127.0.0.1', allowHalfOpen: true }, resolve),
+  );
+  assert.equal(error.code, 'PROXY_NO_TUNNEL');
 });
 
 test('a rotation: new connections take the addresses in turn, and a kept one leaves an address that is gone', async (t) => {

@@ -203,7 +203,7 @@ describe('a proxy is named before the run, with a warning if it sees the token',
   ];
   for (const [what, url, connectTo, withToken, isWarning] of table)
     test(what, () => {
-      const found = describeProxy(url, networkOf(env, connectTo), withToken);
+      const found = describeProxy(url, networkOf(env, connectTo), withToken ? 'the token' : null);
       assert.equal(found?.isWarning, isWarning);
       assert.equal(/sees the token/.test(String(found?.text)), isWarning);
     });

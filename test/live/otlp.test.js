@@ -54,6 +54,26 @@ function start(replies, headers = {}) {
   return { time, receiver, warnings, pusher, run, sent: () => receiver.asked.map(numberOf) };
 }
 
+test('a proxy on the way is named, with a warning if it sees the headers', (t) => {
+  t.after(() => {
+    delete process.env.http_proxy;
+  });
+  process.env.http_proxy = 'http://proxy.example:3128';
+  const through = 'Requests to http://otel.example:4318 go through the proxy proxy.example:3128 (http_proxy)';
+  const warningsWith = (/** @type {Record<string, string>} */ headers, url = 'http://otel.example:4318') => {
+    /** @type {string[]} */
+    const warnings = [];
+    const onWarning = (/** @type {string} */ text) => warnings.push(text);
+    createOtlpPusher({ url, headers, onWarning, requester: createReceiver() });
+    return warnings;
+  };
+  assert.deepEqual(warningsWith({}), [`${through}.`]);
+  assert.deepEqual(warningsWith({ authorization: 'a secret' }), [
+    `${through}, which sees OTEL_EXPORTER_OTLP_HEADERS: use https://.`,
+  ]);
+  assert.deepEqual(warningsWith({ authorization: 'a secret' }, 'http://127.0.0.1:4318'), []);
+});
+
 describe('pushes', () => {
   test('are sent every ten seconds with the newest result', async () => {
     const { run, sent, warnings } = start([]);

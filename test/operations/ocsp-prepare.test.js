@@ -209,6 +209,35 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
   assert.deepEqual([own.origin, own.isForeign], ['http://h.example:1', false]);
 });
 
+test('the responder of a Vault is below the base path of its address, also of a Unix socket', async () => {
+  const { certFile } = ca.issue('any');
+  const options = {
+    cert: certFile,
+    issuer,
+    serials: null,
+    revokedSerials: null,
+    about: [],
+    expect: [],
+    ocspUrl: null,
+  };
+  for (const [url, path] of [
+    ['http://h:1/vault', '/vault/v1/pki/ocsp'],
+    ['unix:///run/s', '/v1/pki/ocsp'],
+    ['unix:///run/s:/vault', '/vault/v1/pki/ocsp'],
+  ]) {
+    const plan = {
+      options: { ...options, fromAia: false, hash: 'sha1', method: 'post' },
+      target: { url, mount: 'pki' },
+      load: { seed: 1 },
+    };
+    const client = {
+      health: async () => ({ status: 200, json: { initialized: true, sealed: false, standby: false } }),
+      read: async () => ({ data: { path: 'pki/', type: 'pki' } }),
+    };
+    assert.equal((await prepare(/** @type {any} */ ({ plan, client, mayReach: () => true }))).path, path);
+  }
+});
+
 test('--from-aia: only the target receives the client certificate, and only it may go unverified', async (t) => {
   const server = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
   /** @type {unknown[]} */

@@ -70,7 +70,7 @@ async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {
   const clients = Array.from({ length: Math.min(plan.concurrency, plan.certificates) }, connect);
   const warn = (/** @type {string} */ text) => onEvent({ type: 'warning', text });
   for (const one of [url, ...plan.nodes]) {
-    const note = describeProxy(one, network, one === url);
+    const note = describeProxy(one, network, one === url ? 'the token' : null);
     if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
   }
   let renewal = { stop() {} };

@@ -2,7 +2,7 @@
 import { pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
-import { createRequester } from '../../http/request.js';
+import { createRequester, parseTargetUrl } from '../../http/request.js';
 import * as alone from '../../run.js';
 import { isPreparedOnce, planOfAll } from './step-plan.js';
 
@@ -12,7 +12,7 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 /** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
 
 /** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
-/** @typedef {{origin: string, tls: Tls}} ProbeTarget */
+/** @typedef {{origin: string, path: string, tls: Tls}} ProbeTarget */
 
 /** Recovery probe. Any response counts: only its time matters. */
 const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
@@ -66,7 +66,7 @@ export function openSteps(
       const before = last === null ? null : await recover(last, recoverMs);
       const planned = isPreparedOnce(plan) ? planOfAll(stepPlan) : stepPlan;
       const prepared = shared ?? (await runner.prepareRun(planned, preparing));
-      const target = { origin: prepared.fixture.origin, tls: prepared.tls };
+      const target = probeTargetOf(prepared);
       if (isPreparedOnce(plan)) shared = prepared;
       // Each preparation starts a new embedded server.
       else if (!plan.dev) last = target;
@@ -113,16 +113,22 @@ async function runWithEarlyStop(stepPlan, options, runner) {
   return { result, cutShort };
 }
 
+/** @param {Prepared} prepared @returns {ProbeTarget} */
+function probeTargetOf({ target, fixture: { origin }, tls }) {
+  const vault = parseTargetUrl(target.url);
+  return { origin, path: `${origin === vault.origin ? vault.basePath : ''}${PROBE_PATH}`, tls };
+}
+
 /** @param {ProbeTarget} target @param {AbortSignal} stop ends a probe at once */
-function openProbe({ origin, tls }, stop) {
+function openProbe({ origin, path, tls }, stop) {
   const requester = createRequester({ origin, tls, timeoutMs: PROBE_TIMEOUT_MS });
   let isConnected = false;
   async function measure() {
     // The first request also connects.
-    if (!isConnected) await requester.request({ path: PROBE_PATH });
+    if (!isConnected) await requester.request({ path });
     isConnected = true;
     const sentMs = performance.now();
-    await requester.request({ path: PROBE_PATH });
+    await requester.request({ path });
     return performance.now() - sentMs;
   }
   return {

@@ -15,9 +15,16 @@ const SLOW_MS = 500;
 
 /** @param {object} token what it says of the token */
 async function startVault(token = {}) {
-  const state = { isSlow: false, onSlow: () => {}, isSilent: (/** @type {boolean} */ _isHealth) => false };
+  const state = {
+    isSlow: false,
+    paths: /** @type {string[]} */ ([]),
+    onSlow: () => {},
+    isSilent: (/** @type {boolean} */ _isHealth) => false,
+  };
   const server = createServer(async (request, response) => {
-    const isHealth = request.url === '/v1/sys/health';
+    const path = String(request.url);
+    state.paths.push(path);
+    const isHealth = path.endsWith('/v1/sys/health');
     if (state.isSilent(isHealth)) return;
     if (state.isSlow && isHealth) {
       await sleep(SLOW_MS);
@@ -43,12 +50,12 @@ async function startVault(token = {}) {
 
 /**
  * @param {TestContext} t
- * @param {{token?: object, load?: Record<string, unknown>, recoverMs?: number}} given
+ * @param {{token?: object, base?: string, load?: Record<string, unknown>, recoverMs?: number}} given `base`: path of the address
  */
-async function stepsOn(t, { token, load = {}, recoverMs = 1 }) {
+async function stepsOn(t, { token, base = '', load = {}, recoverMs = 1 }) {
   const vault = await startVault(token);
   t.after(vault.stop);
-  const given = { url: vault.url, rate: 50, duration: '200ms', seed: 1, ...load };
+  const given = { url: `${vault.url}${base}`, rate: 50, duration: '200ms', seed: 1, ...load };
   const plan = await createPlan('token-lookup', given, readEnvironment({}));
   /** @type {string[]} */
   const said = [];
@@ -73,6 +80,14 @@ test('a step with its own preparation waits for recovery from the previous step'
   const { recovery, result } = await step();
   assert.ok(looks >= 3 && recovery.recovered && recovery.waitedMs > 0, JSON.stringify(recovery));
   assert.ok(result.totals.succeeded > 0);
+});
+
+test('all calls are below the base path of the address', async (t) => {
+  const { vault, step } = await stepsOn(t, { base: '/vault', load: { arrivals: 'poisson' } });
+  await step();
+  await step();
+  assert.ok(vault.state.paths.length > 10);
+  for (const path of vault.state.paths) assert.match(path, /^\/vault\/v1\//);
 });
 
 test('a step with its own preparation has one pause, not two', async (t) => {
