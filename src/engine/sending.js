@@ -56,7 +56,8 @@ export function startSending(context) {
   thread?.onWake(alarm.check);
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
-  const stalledUntil = watchStalls(WATERMARK_EVERY_MS, load.warmupMs, arrivals.stopAtMs);
+  const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
+  const stalledUntil = watchStalls(expireEveryMs, load.warmupMs, arrivals.stopAtMs);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -84,6 +85,7 @@ export function startSending(context) {
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
       add(sample);
+      stalledUntil(sample.done);
       sent++;
     },
     onFree() {
@@ -111,11 +113,13 @@ export function startSending(context) {
     },
   });
   const timers = [
-    setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs)),
+    setInterval(() => {
+      stalledUntil(clock());
+      slots.expire();
+    }, expireEveryMs),
     setInterval(() => {
       const now = clock();
       advanceWatermark(now);
-      stalledUntil(now);
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),

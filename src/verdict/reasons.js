@@ -108,7 +108,7 @@ function notOffered(observed) {
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
   const failed = failedAtLimits(outcomes);
-  const isStalled = model === 'closed' && stalledMs > STALLED * windowMs;
+  const isStalled = model === 'closed' && stalledMs >= STOPPED_MS && stalledMs > STALLED * windowMs;
   const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
   const late = [
     hasLeft && `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`,

@@ -114,7 +114,7 @@ const TABLE = [
     ['busy_machine'],
   ],
   ['for longer', { stalledMs: 501, model: 'closed' }, 'invalid', ['load_not_offered', 'busy_machine']],
-  ['for less than 100 ms', { stalledMs: 99, model: 'closed' }, 'valid', []],
+  ['for less than 100 ms', { stalledMs: 99, windowMs: 200, model: 'closed' }, 'valid', []],
   ['an open loop has other measures of that', { stalledMs: 501 }, 'valid', []],
   ['unsent, connections free', { neverSent: 10, leftWhileFree: true }, 'invalid', ['load_not_offered']],
   ['interrupted on purpose', { neverSent: 900, leftWhileFree: true, interrupted: true }, 'valid', []],

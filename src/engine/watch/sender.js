@@ -231,12 +231,13 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   };
 }
 
-/** Shorter stops of a thread do not count; a busy machine has many. */
-const MIN_STALL_MS = 100;
+/** Shorter stops of a thread do not count: timers are that late on some systems, and a busy machine has many. */
+const MIN_STALL_MS = 50;
 
 /**
- * Time in which a thread stood still, e.g. as its process was stopped. A closed loop, which has no due times, then only sends less.
- * @param {number} everyMs between calls @param {number} fromMs @param {number} toMs time that counts
+ * Time in which a thread stood still, e.g. as its process was stopped, or a container had used up its CPU time. A closed loop,
+ * which has no due times, then only sends less. Call it from a timer, and with each response: a busy thread does not stand still.
+ * @param {number} everyMs max between calls @param {number} fromMs @param {number} toMs time that counts
  */
 export function watchStalls(everyMs, fromMs, toMs) {
   let [stalledMs, lastMs] = [0, 0];
