@@ -195,6 +195,7 @@ function endOf() {
     kept: [],
     droppedLate: 0,
     forgone: 0,
+    limited: 0,
     stalledMs: 0,
     dialled: 0,
     handshakes: {},

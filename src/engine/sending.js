@@ -1,4 +1,5 @@
 /** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
+import { AT_LIMITS } from '../http/failures.js';
 import { settledFrom } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
@@ -14,7 +15,7 @@ import { BEAT_MS, createWatch, watchBacklog, watchStalls } from './watch/sender.
 /** @import { Arrivals } from './pacing/pacer.js' */
 /** @import { PacingThread } from './pacing/pacing-thread.js' */
 /** @import { PackedTally } from './recording/recorder.js' */
-/** @import { openWriter, Tail } from './recording/ring.js' */
+/** @import { openWriter, Sample, Tail } from './recording/ring.js' */
 
 /** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: per operation */
 /** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
@@ -64,6 +65,8 @@ export function startSending(context) {
   let droppedLate = 0;
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
+  let usedMs = 0;
+  let restedMs = 0;
   let stoppedMs = Number.POSITIVE_INFINITY;
   let finish = () => {};
   const ended = /** @type {Promise<void>} */ (
@@ -79,7 +82,7 @@ export function startSending(context) {
     timeoutMs: load.timeoutMs,
     backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone({ connectedFirst }, sample) {
+    onDone({ connectedFirst }, sample, backoffMs) {
       if (connectedFirst && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
@@ -87,6 +90,8 @@ export function startSending(context) {
       add(sample);
       stalledUntil(sample.done);
       sent++;
+      usedMs += sample.done - sample.sent;
+      if (backoffMs > 0) restedMs += restedAtLimit(sample, backoffMs);
     },
     onFree() {
       pacer.tick();
@@ -127,6 +132,12 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
+  /** @param {Sample} sample @param {number} backoffMs @returns {number} in which no other connection could take its place */
+  function restedAtLimit({ failure, intended, done }, backoffMs) {
+    if (!AT_LIMITS.includes(String(failure)) || intended < load.warmupMs || slots.free > 0) return 0;
+    return Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
+  }
+
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
@@ -145,6 +156,8 @@ export function startSending(context) {
       droppedLate,
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
+      /** Further requests of a closed loop, about, whose connection a limit of this machine did not allow. */
+      limited: usedMs > 0 ? Math.round((restedMs * sent) / usedMs) : 0,
       /** Measured requests that had to open a connection first. */
       dialled,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */

@@ -35,6 +35,7 @@ const NOT_WATCHED = Object.freeze({
   runQueueShare: null,
   droppedLate: 0,
   forgone: 0,
+  limited: 0,
   leftWhileFree: false,
   stalledMs: 0,
   dialled: 0,

@@ -67,6 +67,8 @@ const NotOffered = z.object({
   displaced: z.object({ second: amount, tenth: amount }),
   /** Upper bound of due requests never sent because the tool was late. */
   forgone: count,
+  /** Further requests of a closed loop, about, that a limit of the sending machine did not allow; absent in older files. */
+  limited: count.optional(),
   /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
   /** Time in which a sender thread stood still; absent in older files. */

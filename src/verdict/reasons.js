@@ -101,13 +101,23 @@ function moreCpu({ model }) {
 
 /** If the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
 function notOffered(observed) {
-  const { planned, sent, neverSent, forgone, droppedLate, stalledMs, windowMs, model, outcomes } = observed;
+  const {
+    planned,
+    sent,
+    neverSent,
+    forgone,
+    limited = 0,
+    droppedLate,
+    stalledMs,
+    windowMs,
+    model,
+  } = observed;
   const { second, tenth } = observed.displaced;
   const hasLeft = !observed.interrupted && observed.leftWhileFree && neverSent >= NOT_OFFERED * planned;
   const isSecond = second > OTHER_SECOND * sent;
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
-  const failed = failedAtLimits(outcomes);
+  const failed = failedAtLimits(observed.outcomes) + limited;
   const isStalled = model === 'closed' && stalledMs >= STOPPED_MS && stalledMs > STALLED * windowMs;
   const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
   const late = [
@@ -122,10 +132,10 @@ function notOffered(observed) {
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
-  if (!isTooMany(failed, sent)) return null;
+  if (!isTooMany(failed, sent + limited)) return null;
   return {
     grade: 'invalid',
-    text: `${ofAll(failed, sent)} requests failed because the machine that sent them had no file descriptor or local port left.`,
+    text: `${ofAll(failed, sent + limited)} requests failed${limited > 0 ? ', or could not be sent,' : ''} because the machine that sends them had no file descriptor or local port left.`,
     remedy:
       'Raise ulimit -n (open files), lower --concurrency or the rate of new connections, or use several --local-address.',
   };

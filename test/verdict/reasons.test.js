@@ -40,6 +40,7 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     outcomes: {},
     droppedLate: 0,
     forgone: 0,
+    limited: 0,
     leftWhileFree: false,
     stalledMs: 0,
     windowMs: 10_000,
@@ -122,6 +123,13 @@ const TABLE = [
   [
     'one failure of 100 at a local limit',
     { outcomes: { no_local_port: 4, too_many_open_files: 6 } },
+    'invalid',
+    ['load_not_offered'],
+  ],
+  ['with those that connections kept closed did not send', { limited: 10 }, 'valid', []],
+  [
+    'one of 100, as connections that cannot be opened rest',
+    { limited: 9, outcomes: { no_local_port: 2 } },
     'invalid',
     ['load_not_offered'],
   ],
@@ -302,6 +310,7 @@ test('the observations of threads add up: counts are sums, shares are the worst'
       /** @type {unknown} */ ({
         droppedLate: 1,
         forgone: 3,
+        limited: 4,
         leftWhileFree: false,
         dialled: 2,
         backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
@@ -319,8 +328,12 @@ test('the observations of threads add up: counts are sums, shares are the worst'
   const machine = { wallMs: 1000, processCpuMs: 500, cores: 2, idleShare: 0.5, pressureShare: null };
   const both = watchedOf([endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })], late, machine);
   assert.deepEqual(
-    [both.droppedLate, both.forgone, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
-    [2, 6, 4, 0.4, 0.01, 0.05],
+    [both.droppedLate, both.forgone, both.limited, both.dialled].concat(
+      both.busyShare,
+      both.spinShare,
+      Number(both.runQueueShare),
+    ),
+    [2, 6, 8, 4, 0.4, 0.01, 0.05],
   );
   assert.deepEqual([both.gc, both.readLate], [{ count: 2, totalMs: 10, longestMs: 5 }, late.readLate]);
   assert.deepEqual(both.machine, { processCores: 0.5, idleShare: 0.5, pressureShare: null });

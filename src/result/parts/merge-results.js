@@ -68,7 +68,13 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   const { cells, ...lateness } = mergeTallies(tallies);
   const stages = stagesOf(load);
   const operations = foldStages(cells, stages);
-  const watches = parts.map(({ merge }) => ({ forgone: 0, stalledMs: 0, handshakes: {}, ...merge.watch }));
+  const watches = parts.map(({ merge }) => ({
+    forgone: 0,
+    limited: 0,
+    stalledMs: 0,
+    handshakes: {},
+    ...merge.watch,
+  }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
   const facts = {
