@@ -13,6 +13,7 @@ import {
   named,
   number,
   RequirementVerdictName,
+  record,
   share,
   Target,
   Tool,
@@ -52,10 +53,10 @@ export const MergeOperation = z.object({
   /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */
-  own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
+  own: record(z.object(each(['response', 'service'], histogram))).optional(),
 });
 
-const MergeOperations = z.record(z.string(), MergeOperation);
+const MergeOperations = record(MergeOperation);
 
 /** Garbage collections of the sender threads. */
 const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
@@ -76,7 +77,7 @@ const NotOffered = z.object({
 });
 
 /** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */
-const Handshakes = z.record(z.string(), z.object(each(['count', 'resumed'], count)));
+const Handshakes = record(z.object(each(['count', 'resumed'], count)));
 
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
@@ -166,7 +167,7 @@ const Rates = named('Rates', {
 });
 
 /** By name, with `dropped` and `never_sent`. */
-export const Outcomes = z.record(z.string(), count);
+export const Outcomes = record(count);
 
 const OutcomeDetails = z
   .record(
@@ -182,7 +183,7 @@ export const Verification = named('Verification', {
   sampled: z.boolean(),
   unchecked: count,
   /** Rule -> responses that broke it; a response counts only for the first rule that it broke. */
-  failures: z.record(z.string(), count),
+  failures: record(count),
   notes: z.array(z.string()).optional(),
 });
 
@@ -255,7 +256,7 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests per second or, in a closed loop, in flight. */
   level: z.object({ least: amount, most: amount }),
-  operations: z.record(z.string(), Block),
+  operations: record(Block),
 }).meta({ id: 'StageBlock' });
 
 const RequirementVerdict = z.object({
@@ -349,7 +350,7 @@ export const Result = z
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
     /** `unit` of its responses: `certificates`; `things` in older files. */
-    operations: z.record(z.string(), Block.extend(each(['unit', 'things'], z.string().optional()))),
+    operations: record(Block.extend(each(['unit', 'things'], z.string().optional()))),
     /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow).refine(isWhole, { error: 'seconds are missing, or counted twice' }),
