@@ -197,6 +197,7 @@ function endOf() {
     forgone: 0,
     limited: 0,
     stalledMs: 0,
+    stalledStage: null,
     dialled: 0,
     handshakes: {},
     leftWhileFree: false,

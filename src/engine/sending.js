@@ -1,12 +1,12 @@
 /** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
 import { AT_LIMITS } from '../http/failures.js';
-import { settledFrom } from '../plan/stages.js';
+import { settledFrom, stagesOf } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
 import { BEGIN_EARLY_MS } from './watch/machine.js';
-import { BEAT_MS, createWatch, watchBacklog, watchStalls } from './watch/sender.js';
+import { BEAT_MS, createWatch, watchBacklog, watchStalls, worstStall } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
 /** @import { Kept } from '../operations/index.js' */
@@ -34,6 +34,8 @@ const CHECK_AT_END_MS = 10_000;
 /** Likewise, after the second signal. */
 const CHECK_MS = 2000;
 
+const spanFrom = (/** @type {number} */ fromMs, /** @type {number} */ toMs) => ({ fromMs, toMs });
+
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
  * @param {bigint} context.originNs time zero @param {Connection[]} context.connections
@@ -58,7 +60,9 @@ export function startSending(context) {
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
   const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
-  const stalledUntil = watchStalls(expireEveryMs, load.warmupMs, arrivals.stopAtMs);
+  const stages = stagesOf(load);
+  const spans = stages.map(({ startMs, endMs }) => spanFrom(load.warmupMs + startMs, load.warmupMs + endMs));
+  const stalledUntil = watchStalls(expireEveryMs, [spanFrom(load.warmupMs, arrivals.stopAtMs), ...spans]);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -141,6 +145,10 @@ export function startSending(context) {
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
+    const [stalledMs, ...stalledIn] = stalledUntil(endedMs);
+    const inStages = stages.map(({ name, startMs, endMs }, i) => {
+      return { stage: name, stalledMs: stalledIn[i], windowMs: endMs - startMs };
+    });
     // Excludes requests that became due after an interruption.
     const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
     const observed = {
@@ -163,7 +171,9 @@ export function startSending(context) {
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */
-      stalledMs: stalledUntil(endedMs),
+      stalledMs,
+      /** The same of the stage with the largest share of it; null: none. */
+      stalledStage: worstStall(inStages),
       backlog: backlog.end(),
       watch: watch.end(),
     };

@@ -38,6 +38,7 @@ const NOT_WATCHED = Object.freeze({
   limited: 0,
   leftWhileFree: false,
   stalledMs: 0,
+  stalledStage: null,
   dialled: 0,
   handshakes: {},
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },

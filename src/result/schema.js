@@ -74,6 +74,11 @@ const NotOffered = z.object({
   leftWhileFree: z.boolean(),
   /** Time in which a sender thread stood still; absent in older files. */
   stalledMs: amount.optional(),
+  /** The same in the stage with the largest share of it; null: none; absent in older files. */
+  stalledStage: z
+    .object({ stage: z.string(), ...each(['stalledMs', 'windowMs'], amount) })
+    .nullable()
+    .optional(),
 });
 
 /** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */

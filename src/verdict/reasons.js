@@ -4,6 +4,7 @@
  * but for the queue at the target after a stop of the tool.
  */
 import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
+import { MIN_STALLED_MS } from '../engine/watch/sender.js';
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
@@ -118,7 +119,8 @@ function notOffered(observed) {
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
   const failed = failedAtLimits(observed.outcomes) + limited;
-  const isStalled = model === 'closed' && stalledMs >= STOPPED_MS && stalledMs > STALLED * windowMs;
+  const isStalled = model === 'closed' && stalledMs >= MIN_STALLED_MS && stalledMs > STALLED * windowMs;
+  const stage = model === 'closed' ? (observed.stalledStage ?? null) : null;
   const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
   const late = [
     hasLeft && `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`,
@@ -128,6 +130,9 @@ function notOffered(observed) {
       `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which never reached the target.`,
     isStalled &&
       `The tool stood still for ${formatDuration(stalledMs)} of ${formatDuration(windowMs)}, so the target received a lower load.`,
+    stage !== null &&
+      stage.stalledMs > STALLED * stage.windowMs &&
+      `The tool stood still for ${formatDuration(stage.stalledMs)} of ${formatDuration(stage.windowMs)} in stage ${stage.stage}, so the target received a lower load.`,
     isDisplaced &&
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);

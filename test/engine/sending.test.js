@@ -23,10 +23,10 @@ const failing = (failure) => ({
   abort() {},
 });
 
-/** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {() => Promise<any>} checked */
-function start(t, connections, skipBodies, checked) {
+/** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {() => Promise<any>} checked @param {any} [changes] of the load */
+function start(t, connections, skipBodies, checked, changes) {
   const { length } = connections;
-  const plan = load({ model: 'closed', requests: length, concurrency: length });
+  const plan = load({ model: 'closed', requests: length, concurrency: length, ...changes });
   const calls = { added: 0, finished: 0 };
   const sending = startSending(
     /** @type {any} */ ({
@@ -112,4 +112,29 @@ test('a connection that rests as this machine is at a limit keeps requests back,
     const { limited } = await sending.ended;
     assert.equal(limited > 0, isLimited, `${sentence}: ${limited}`);
   }
+});
+
+test('a stop is that of its stage', async (t) => {
+  const block = () => {
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+  };
+  const stages = [1, 4000, 6000].map((durationMs, i) => {
+    return { name: `stage ${i}`, lines: [{ durationMs, from: 1, to: 1 }] };
+  });
+  const stopped = working((respond) =>
+    setTimeout(() => {
+      block();
+      respond();
+    }, 5),
+  );
+  const { sending } = start(
+    t,
+    [stopped],
+    () => {},
+    async () => ({}),
+    { stages },
+  );
+  const { stalledStage } = await sending.ended;
+  assert.deepEqual([stalledStage?.stage, stalledStage?.windowMs], ['stage 1', 4000]);
 });

@@ -77,6 +77,7 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
     forgone: 0,
     limited: 0,
     stalledMs: 0,
+    stalledStage: null,
     handshakes: {},
     ...merge.watch,
   }));
