@@ -1,11 +1,12 @@
 /** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
-import { settledFrom } from '../plan/stages.js';
+import { AT_LIMITS } from '../http/failures.js';
+import { settledFrom, stagesOf } from '../plan/stages.js';
 import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
 import { BEGIN_EARLY_MS } from './watch/machine.js';
-import { BEAT_MS, createWatch, watchBacklog, watchStalls } from './watch/sender.js';
+import { BEAT_MS, createWatch, watchBacklog, watchStalls, worstStall } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
 /** @import { Kept } from '../operations/index.js' */
@@ -14,7 +15,7 @@ import { BEAT_MS, createWatch, watchBacklog, watchStalls } from './watch/sender.
 /** @import { Arrivals } from './pacing/pacer.js' */
 /** @import { PacingThread } from './pacing/pacing-thread.js' */
 /** @import { PackedTally } from './recording/recorder.js' */
-/** @import { openWriter, Tail } from './recording/ring.js' */
+/** @import { openWriter, Sample, Tail } from './recording/ring.js' */
 
 /** @typedef {{tally: PackedTally, kept: (Kept | null)[]}} RecorderEnd `kept`: per operation */
 /** @typedef {Omit<ReturnType<typeof openWriter>, 'end'>} Writer */
@@ -32,6 +33,8 @@ const MAX_UNRECORDED = 16_384;
 const CHECK_AT_END_MS = 10_000;
 /** Likewise, after the second signal. */
 const CHECK_MS = 2000;
+
+const spanFrom = (/** @type {number} */ fromMs, /** @type {number} */ toMs) => ({ fromMs, toMs });
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
@@ -56,13 +59,18 @@ export function startSending(context) {
   thread?.onWake(alarm.check);
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
-  const stalledUntil = watchStalls(WATERMARK_EVERY_MS, load.warmupMs, arrivals.stopAtMs);
+  const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
+  const stages = stagesOf(load);
+  const spans = stages.map(({ startMs, endMs }) => spanFrom(load.warmupMs + startMs, load.warmupMs + endMs));
+  const stalledUntil = watchStalls(expireEveryMs, [spanFrom(load.warmupMs, arrivals.stopAtMs), ...spans]);
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
   let droppedLate = 0;
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
+  let usedMs = 0;
+  let restedMs = 0;
   let stoppedMs = Number.POSITIVE_INFINITY;
   let finish = () => {};
   const ended = /** @type {Promise<void>} */ (
@@ -78,13 +86,16 @@ export function startSending(context) {
     timeoutMs: load.timeoutMs,
     backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
-    onDone({ connectedFirst }, sample) {
+    onDone({ connectedFirst }, sample, backoffMs) {
       if (connectedFirst && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
       add(sample);
+      stalledUntil(sample.done);
       sent++;
+      usedMs += sample.done - sample.sent;
+      if (backoffMs > 0) restedMs += restedAtLimit(sample, backoffMs);
     },
     onFree() {
       pacer.tick();
@@ -111,11 +122,13 @@ export function startSending(context) {
     },
   });
   const timers = [
-    setInterval(slots.expire, Math.min(EXPIRE_MS, load.timeoutMs)),
+    setInterval(() => {
+      stalledUntil(clock());
+      slots.expire();
+    }, expireEveryMs),
     setInterval(() => {
       const now = clock();
       advanceWatermark(now);
-      stalledUntil(now);
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),
@@ -123,9 +136,19 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
+  /** @param {Sample} sample @param {number} backoffMs @returns {number} in which no other connection could take its place */
+  function restedAtLimit({ failure, intended, done }, backoffMs) {
+    if (!AT_LIMITS.includes(String(failure)) || intended < load.warmupMs || slots.free > 0) return 0;
+    return Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
+  }
+
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
+    const [stalledMs, ...stalledIn] = stalledUntil(endedMs);
+    const inStages = stages.map(({ name, startMs, endMs }, i) => {
+      return { stage: name, stalledMs: stalledIn[i], windowMs: endMs - startMs };
+    });
     // Excludes requests that became due after an interruption.
     const waiting = schedule === null ? 0 : countDue(schedule, next, shards, stoppedMs);
     const observed = {
@@ -141,12 +164,16 @@ export function startSending(context) {
       droppedLate,
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
+      /** Further requests of a closed loop, about, whose connection a limit of this machine did not allow. */
+      limited: usedMs > 0 ? Math.round((restedMs * sent) / usedMs) : 0,
       /** Measured requests that had to open a connection first. */
       dialled,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */
-      stalledMs: stalledUntil(endedMs),
+      stalledMs,
+      /** The same of the stage with the largest share of it; null: none. */
+      stalledStage: worstStall(inStages),
       backlog: backlog.end(),
       watch: watch.end(),
     };

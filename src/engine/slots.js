@@ -52,7 +52,7 @@ const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
  * @param {boolean} context.backOffAfterFailedConnect
- * @param {(slot: Slot, sample: Sample) => void} context.onDone `operation` is not set yet
+ * @param {(slot: Slot, sample: Sample, backoffMs: number) => void} context.onDone `operation` is not set yet; `backoffMs`: the slot rests
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
  * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
@@ -132,7 +132,7 @@ export function createSlots({
     slot.wouldBeFree = dueToStart + servedMs + backoffMs;
     served.count++;
     served.ms += servedMs;
-    onDone(slot, {
+    const sample = {
       operation: 0,
       index,
       intended,
@@ -148,7 +148,8 @@ export function createSlots({
       failure,
       status,
       body,
-    });
+    };
+    onDone(slot, sample, backoffMs);
     if (backoffMs === 0) return release(slot);
     backingOff++;
     setTimeout(() => {

@@ -240,8 +240,10 @@ export function transportFailure(code, proxy = null, status = undefined) {
   return { code, text: status === undefined ? named : `${named}: HTTP ${status}`, remedy };
 }
 
-/** Limits of this machine, whichever server the connection was for. */
-const LOCAL = new Set(['too_many_open_files', 'no_local_port', 'aborted']);
+/** Failures at limits of this machine, whichever server the connection was for. */
+export const AT_LIMITS = Object.freeze(['too_many_open_files', 'no_local_port']);
+
+const LOCAL = new Set([...AT_LIMITS, 'aborted']);
 
 /** @param {Error | null} cause @param {string} code in TABLE @param {number} [status] @returns {Error} whose culprit is the proxy */
 export function proxyFailure(cause, code, status) {

@@ -14,14 +14,24 @@ import { createWire, GREET_WITHIN_MS } from './wire.js';
 
 const RETRY_MS = 500;
 
-/** `isBack`: its first connection broke, which part 0 may not have noticed yet @typedef {MemberOptions & {deadline: number, isBack: boolean}} Options */
+/** `lost`: why its first connection broke, which part 0 may not have noticed yet; null: it is the first @typedef {MemberOptions & {deadline: number, lost: string | null}} Options */
 
 /** @param {Options} options @param {Calls} calls @throws {PkiLoadError} if it was refused, interrupted, or part 0 is missing */
 export async function connect(options, calls) {
-  const { where, timeoutMs, deadline, isBack, stop, onEvent } = options;
+  const { where, timeoutMs, deadline, lost, stop, onEvent } = options;
   const name = `${where.host.includes(':') ? `[${where.host}]` : where.host}:${where.port}`;
-  if (isBack) await pauseFor(RETRY_MS, stop);
+  let why = lost;
   for (let tries = 0; ; tries++) {
+    // Also after an admission: part 0 may admit this part, and fail, again and again.
+    if (why !== null) {
+      if (performance.now() > deadline) {
+        const message = `Part 0 at ${name} did not accept and keep this part within ${formatDuration(timeoutMs)} (${why}).`;
+        const remedy =
+          'Start part 0, or see its log, and give all parts the same --join and the same secret.';
+        throw usageError('leader_missing', message, remedy);
+      }
+      await pauseFor(RETRY_MS * (0.5 + Math.random()), stop);
+    }
     if (stop.aborted) throw interruptedError();
     const { answered, close } = tryToConnect(options, calls);
     const answer = await rejectOnStop(answered, stop).catch((error) => {
@@ -33,19 +43,13 @@ export async function connect(options, calls) {
       throw usageError('part_refused', `Part 0 at ${name} refused this part: ${answer.refused}.`, remedy);
     }
     if ('admitted' in answer) return onEvent({ type: 'notice', text: `Joined part 0 at ${name}.` });
-    const why = answer.retry;
+    why = answer.retry;
     if (tries === 0) onEvent({ type: 'notice', text: `Waiting for part 0 at ${name} (${why}).` });
-    if (performance.now() > deadline) {
-      const message = `Part 0 at ${name} did not accept this part within ${formatDuration(timeoutMs)} (${why}).`;
-      const remedy = 'Start part 0, and give all parts the same --join and the same secret.';
-      throw usageError('leader_missing', message, remedy);
-    }
-    await pauseFor(RETRY_MS * (0.5 + Math.random()), stop);
   }
 }
 
 /** @param {Options} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
-function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack }, calls) {
+function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost }, calls) {
   const socket = createConnection(where);
   socket.setNoDelay(true);
   let isAdmitted = false;
@@ -77,7 +81,7 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, isBack 
       } else {
         wire.end();
         const why = String(message.why).slice(0, 1000);
-        answer(isBack && message.isHere === true ? { retry: why } : { refused: why });
+        answer(lost !== null && message.isHere === true ? { retry: why } : { refused: why });
       }
     },
     onClose(why) {

@@ -224,7 +224,7 @@ export async function runAsMember(options) {
       // While others are awaited, it may come again, unless part 0 talks nonsense.
       if (current === null && !why.startsWith('it sent ')) {
         onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
-        return void join(true).catch((error) => {
+        return void join(why).catch((error) => {
           if (!isOver && !stop.aborted) finish(Promise.reject(error));
         });
       }
@@ -233,8 +233,8 @@ export async function runAsMember(options) {
     },
   };
   const deadline = performance.now() + options.timeoutMs;
-  const join = (/** @type {boolean} */ isBack) => connect({ ...options, deadline, isBack }, calls);
-  await join(false);
+  const join = (/** @type {string | null} */ lost) => connect({ ...options, deadline, lost }, calls);
+  await join(null);
   const stopped = { type: 'end', why: null, exitCode: EXIT.interrupted };
   const onStop = () => {
     if (current !== null) wire.send({ type: 'interrupted' });

@@ -37,11 +37,32 @@ export function each(keys, schema) {
 /** An object named in the JSON Schema. @template {z.ZodRawShape} Shape @param {string} id @param {Shape} shape */
 export const named = (id, shape) => z.object(shape).meta({ id });
 
-/** Stops at the first wrong element of a list: all issues of a long one would exhaust the memory. zod's types omit it. */
-const FIRST_ISSUE = /** @type {z.core.ParseContext<z.core.$ZodIssue>} */ ({ abortEarly: true });
+/** Stops at the first wrong element of a list, or value of a `record`: all issues of a long one would exhaust the memory. zod's types omit it. */
+export const FIRST_ISSUE = /** @type {z.core.ParseContext<z.core.$ZodIssue>} */ ({ abortEarly: true });
 
-/** Of one object. zod reports every wrong value of a record. */
+/** Of one object. */
 const MAX_NAMES = 10_000;
+
+/**
+ * A record, of which FIRST_ISSUE stops at the first wrong value, too: zod itself reports all, and those of records within them.
+ * @template {z.ZodType} Value @param {Value} value
+ */
+export function record(value) {
+  const schema = z.record(z.string(), value);
+  const inner = schema._zod;
+  const { run } = inner;
+  inner.run = inner.parse = (payload, context) => {
+    const { value, issues } = payload;
+    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isRecord || !(/** @type {any} */ (context).abortEarly)) return run(payload, context);
+    const before = issues.length;
+    for (const [name, one] of Object.entries(value)) {
+      if (issues.length === before) run({ ...payload, value: { [name]: one } }, context);
+    }
+    return payload;
+  };
+  return schema;
+}
 
 /** @typedef {z.ZodObject<{schema: z.ZodLiteral<string>} & z.ZodRawShape>} Declaration */
 

@@ -13,6 +13,7 @@ import {
   named,
   number,
   RequirementVerdictName,
+  record,
   share,
   Target,
   Tool,
@@ -52,10 +53,10 @@ export const MergeOperation = z.object({
   /** Successes after the planned end of the measured phase. */
   successesAfter: count,
   /** By outcome: lower bounds of the target's own times, without the tool's lateness. */
-  own: z.record(z.string(), z.object(each(['response', 'service'], histogram))).optional(),
+  own: record(z.object(each(['response', 'service'], histogram))).optional(),
 });
 
-const MergeOperations = z.record(z.string(), MergeOperation);
+const MergeOperations = record(MergeOperation);
 
 /** Garbage collections of the sender threads. */
 const Gc = z.object({ count, ...each(['totalMs', 'longestMs'], amount) });
@@ -67,14 +68,21 @@ const NotOffered = z.object({
   displaced: z.object({ second: amount, tenth: amount }),
   /** Upper bound of due requests never sent because the tool was late. */
   forgone: count,
+  /** Further requests of a closed loop, about, that a limit of the sending machine did not allow; absent in older files. */
+  limited: count.optional(),
   /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
   /** Time in which a sender thread stood still; absent in older files. */
   stalledMs: amount.optional(),
+  /** The same in the stage with the largest share of it; null: none; absent in older files. */
+  stalledStage: z
+    .object({ stage: z.string(), ...each(['stalledMs', 'windowMs'], amount) })
+    .nullable()
+    .optional(),
 });
 
 /** TLS handshakes by version, cipher suite and HTTP version (`-`: not negotiated), those before the run included. */
-const Handshakes = z.record(z.string(), z.object(each(['count', 'resumed'], count)));
+const Handshakes = record(z.object(each(['count', 'resumed'], count)));
 
 /** The basis of the verdict on the measurement; histograms in microseconds. */
 const MergeWatch = z.object({
@@ -164,7 +172,7 @@ const Rates = named('Rates', {
 });
 
 /** By name, with `dropped` and `never_sent`. */
-export const Outcomes = z.record(z.string(), count);
+export const Outcomes = record(count);
 
 const OutcomeDetails = z
   .record(
@@ -180,7 +188,7 @@ export const Verification = named('Verification', {
   sampled: z.boolean(),
   unchecked: count,
   /** Rule -> responses that broke it; a response counts only for the first rule that it broke. */
-  failures: z.record(z.string(), count),
+  failures: record(count),
   notes: z.array(z.string()).optional(),
 });
 
@@ -253,7 +261,7 @@ const StageBlock = Block.extend({
   seconds: amount,
   /** Lowest and highest planned level: requests per second or, in a closed loop, in flight. */
   level: z.object({ least: amount, most: amount }),
-  operations: z.record(z.string(), Block),
+  operations: record(Block),
 }).meta({ id: 'StageBlock' });
 
 const RequirementVerdict = z.object({
@@ -347,7 +355,7 @@ export const Result = z
     warmup: z.object({ seconds: amount, sent: count }),
     ...Block.shape,
     /** `unit` of its responses: `certificates`; `things` in older files. */
-    operations: z.record(z.string(), Block.extend(each(['unit', 'things'], z.string().optional()))),
+    operations: record(Block.extend(each(['unit', 'things'], z.string().optional()))),
     /** Of a plan with stages: requests by the stage in which they were due. */
     stages: z.array(StageBlock).optional(),
     timeline: z.array(TimelineRow).refine(isWhole, { error: 'seconds are missing, or counted twice' }),

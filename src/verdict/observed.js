@@ -3,7 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
 import { maxOf, total } from '../common/sums.js';
 import { addUp } from '../engine/recording/tally.js';
-import { mergeBacklogs } from '../engine/watch/sender.js';
+import { mergeBacklogs, worstStall } from '../engine/watch/sender.js';
 import { driftsOf } from './trend.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally, Tally } from '../engine/recording/tally.js' */
@@ -16,7 +16,7 @@ import { driftsOf } from './trend.js';
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
  * never reached the measured phase; `runQueueShare` is null if unknown.
- * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'leftWhileFree' | 'stalledMs' | 'dialled' | 'handshakes' | 'backlog'>
+ * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'limited' | 'leftWhileFree' | 'stalledMs' | 'stalledStage' | 'dialled' | 'handshakes' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally<Distribution>, 'cells'>} Lateness summed over the recorders */
@@ -39,15 +39,17 @@ export function mergeCounted(parts) {
   const worst = (/** @type {(part: Counted) => number} */ of) => maxOf(parts.map(of), 0);
   return {
     ...addUp(
-      parts.map(({ droppedLate, forgone, dialled, handshakes }) => ({
+      parts.map(({ droppedLate, forgone, limited, dialled, handshakes }) => ({
         droppedLate,
         forgone,
+        limited,
         dialled,
         handshakes,
       })),
     ),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     stalledMs: worst(({ stalledMs }) => stalledMs),
+    stalledStage: worstStall(parts.flatMap(({ stalledStage }) => stalledStage ?? [])),
     gc: { ...addUp(parts.map(({ gc }) => gc)), longestMs: worst(({ gc }) => gc.longestMs) },
     busyShare: worst(({ busyShare }) => busyShare),
     spinShare: worst(({ spinShare }) => spinShare),
@@ -135,9 +137,10 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
 
 /** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
-  const { gc, machine, backlog, forgone, droppedLate, leftWhileFree, stalledMs, displaced } = observed;
+  const { gc, machine, backlog, forgone, limited, droppedLate, leftWhileFree, displaced } = observed;
+  const { stalledMs, stalledStage } = observed;
   return {
-    ...{ forgone, droppedLate, leftWhileFree, stalledMs, displaced },
+    ...{ forgone, limited, droppedLate, leftWhileFree, stalledMs, stalledStage, displaced },
     lagMs: spread(observed.lag),
     readLateMs: spread(observed.readLate),
     ownResponseMs: spread(observed.ownResponse),

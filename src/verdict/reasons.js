@@ -4,6 +4,7 @@
  * but for the queue at the target after a stop of the tool.
  */
 import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
+import { MIN_STALLED_MS } from '../engine/watch/sender.js';
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
@@ -101,14 +102,25 @@ function moreCpu({ model }) {
 
 /** If the target could not keep up either, backlogGrowing is the remark instead. @type {Find} */
 function notOffered(observed) {
-  const { planned, sent, neverSent, forgone, droppedLate, stalledMs, windowMs, model, outcomes } = observed;
+  const {
+    planned,
+    sent,
+    neverSent,
+    forgone,
+    limited = 0,
+    droppedLate,
+    stalledMs,
+    windowMs,
+    model,
+  } = observed;
   const { second, tenth } = observed.displaced;
   const hasLeft = !observed.interrupted && observed.leftWhileFree && neverSent >= NOT_OFFERED * planned;
   const isSecond = second > OTHER_SECOND * sent;
   const isDisplaced = model === 'open' && sent > 0 && (isSecond || tenth > OTHER_TENTH * sent);
   const moved = ofAll(Math.round(isSecond ? second : tenth), sent);
-  const failed = failedAtLimits(outcomes);
-  const isStalled = model === 'closed' && stalledMs > STALLED * windowMs;
+  const failed = failedAtLimits(observed.outcomes) + limited;
+  const isStalled = model === 'closed' && stalledMs >= MIN_STALLED_MS && stalledMs > STALLED * windowMs;
+  const stage = model === 'closed' ? (observed.stalledStage ?? null) : null;
   const isForgone = isTooMany(forgone, planned) && !isTooMany(neverSent - forgone, planned);
   const late = [
     hasLeft && `${ofAll(neverSent, planned)} planned requests were not sent although connections were free.`,
@@ -118,14 +130,17 @@ function notOffered(observed) {
       `The tool was late and dropped ${ofAll(droppedLate, planned)} arrivals, which never reached the target.`,
     isStalled &&
       `The tool stood still for ${formatDuration(stalledMs)} of ${formatDuration(windowMs)}, so the target received a lower load.`,
+    stage !== null &&
+      stage.stalledMs > STALLED * stage.windowMs &&
+      `The tool stood still for ${formatDuration(stage.stalledMs)} of ${formatDuration(stage.windowMs)} in stage ${stage.stage}, so the target received a lower load.`,
     isDisplaced &&
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
-  if (!isTooMany(failed, sent)) return null;
+  if (!isTooMany(failed, sent + limited)) return null;
   return {
     grade: 'invalid',
-    text: `${ofAll(failed, sent)} requests failed because the machine that sent them had no file descriptor or local port left.`,
+    text: `${ofAll(failed, sent + limited)} requests failed${limited > 0 ? ', or could not be sent,' : ''} because the machine that sends them had no file descriptor or local port left.`,
     remedy:
       'Raise ulimit -n (open files), lower --concurrency or the rate of new connections, or use several --local-address.',
   };

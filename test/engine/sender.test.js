@@ -8,6 +8,7 @@ import {
   watchBacklog,
   watchReading,
   watchStalls,
+  worstStall,
 } from '../../src/engine/watch/sender.js';
 
 /** What no counter has of the way from and to the wire. */
@@ -261,16 +262,40 @@ describe('the upper bound of a late read', () => {
   });
 });
 
-test('time in which the thread stood still is that of its late timer, in the measured phase', () => {
-  for (const [times, expected] of /** @type {const} */ ([
-    [[900, 1000, 1100, 1299, 1400], 0],
-    [[1100, 1400, 1500], 200],
-    [[1100, 1600, 1700, 2400], 400 + 600],
-    [[900, 5000, 9000], 3900 + 2900],
+test('time in which the thread stood still is that of its late calls, in the measured phase', () => {
+  const every = (/** @type {number} */ ms) =>
+    Array.from({ length: 7000 / ms }, (_, i) => 1000 + ms * (i + 1));
+  for (const [times, expected] of /** @type {[number[], number][]} */ ([
+    [[990, 1000, 1010, 1069, 1080], 0],
+    [[1000, 1010, 1070], 50],
+    [[1000, 1010, 1310, 1320, 1500, 2100], 290 + 170 + 590],
+    [[900, 5000, 9000], 4000 + 2990],
+    // 90 ms of 100, as in a container without CPU time left.
+    [[1000, ...every(100)], 70 * 90],
+    // Slow turns of the event loop, with responses in between.
+    [[1000, ...every(28)], 0],
   ])) {
-    const stalls = watchStalls(100, 1000, 8000);
-    assert.equal(times.map(stalls).at(-1), expected, `${times}`);
+    const stalls = watchStalls(10, [{ fromMs: 1000, toMs: 8000 }]);
+    assert.deepEqual(times.map(stalls).at(-1), [expected], `${times.slice(0, 5)}`);
   }
+});
+
+test('a stop counts in each stage for its part of it; the worst is that of the largest share', () => {
+  const spans = [
+    [1000, 8000],
+    [1000, 2000],
+    [2000, 8000],
+  ].map(([fromMs, toMs]) => ({ fromMs, toMs }));
+  const stalls = watchStalls(10, spans);
+  const [whole, first, second] = [1000, 1790, 2500].map(stalls).at(-1) ?? [];
+  assert.deepEqual([whole, first, second], [780 + 700, 780 + 200, 500]);
+  const [a, b, c] = [
+    [980, 1000],
+    [700, 6000],
+    [99, 99],
+  ].map(([stalledMs, windowMs], i) => ({ stage: `${i}`, stalledMs, windowMs }));
+  assert.equal(worstStall([b, a, c]), a);
+  assert.equal(worstStall([c]), null);
 });
 
 describe('a backlog', () => {

@@ -8,24 +8,32 @@ import { load } from './load-plan.js';
 /** Checking does not end. */
 const forEver = () => new Promise(() => {});
 
-/** @param {any} t @param {() => void} skipBodies @param {() => Promise<any>} [checked] when the recorder has checked all */
-async function sendOne(t, skipBodies, checked = forEver) {
-  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
-  const plan = load({ model: 'closed', requests: 1, concurrency: 1 });
+/** @param {(respond: () => void) => unknown} later */
+const working = (later) => ({
+  send(/** @type {any} */ _request, /** @type {any} */ { onSent, onResponse }) {
+    onSent();
+    later(() => onResponse(200, Buffer.from('{}')));
+  },
+  abort() {},
+});
+
+/** @param {string} failure */
+const failing = (failure) => ({
+  send: (/** @type {any} */ _request, /** @type {any} */ { onFailure }) => onFailure(failure, true),
+  abort() {},
+});
+
+/** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {() => Promise<any>} checked @param {any} [changes] of the load */
+function start(t, connections, skipBodies, checked, changes) {
+  const { length } = connections;
+  const plan = load({ model: 'closed', requests: length, concurrency: length, ...changes });
   const calls = { added: 0, finished: 0 };
-  const connection = {
-    send(/** @type {any} */ _request, /** @type {any} */ { onSent, onResponse }) {
-      onSent();
-      queueMicrotask(() => onResponse(200, Buffer.from('{}')));
-    },
-    abort() {},
-  };
   const sending = startSending(
     /** @type {any} */ ({
       load: plan,
       arrivals: arrivalsOf(plan, 0, 1),
       originNs: process.hrtime.bigint(),
-      connections: [connection],
+      connections,
       request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
       memberOf: () => 0,
       cells: { count: 1, of: () => 0 },
@@ -44,6 +52,13 @@ async function sendOne(t, skipBodies, checked = forEver) {
     }),
   );
   t.after(sending.close);
+  return { sending, calls };
+}
+
+/** @param {any} t @param {() => void} skipBodies @param {() => Promise<any>} [checked] when the recorder has checked all */
+async function sendOne(t, skipBodies, checked = forEver) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const { sending, calls } = start(t, [working(queueMicrotask)], skipBodies, checked);
   for (let i = 0; i < 10 && calls.finished === 0; i++) await turn();
   assert.deepEqual(calls, { added: 1, finished: 1 });
   return sending;
@@ -78,4 +93,48 @@ test('when all is checked, no timer is left: the process may end', async (t) => 
   await sending.ended;
   t.mock.timers.tick(10_000);
   assert.equal(skipped, 0);
+});
+
+test('a connection that rests as this machine is at a limit keeps requests back, if no other is free', async (t) => {
+  const slow = working((respond) => setTimeout(respond, 5));
+  for (const [sentence, connections, isLimited] of /** @type {[string, any[], boolean][]} */ ([
+    ['no file descriptor', [slow, failing('too_many_open_files')], true],
+    ['no local port', [slow, failing('no_local_port')], true],
+    ['a fault of the target', [slow, failing('connection_refused')], false],
+    ['another connection takes its place', [failing('no_local_port'), slow], false],
+  ])) {
+    const { sending } = start(
+      t,
+      connections,
+      () => {},
+      async () => ({}),
+    );
+    const { limited } = await sending.ended;
+    assert.equal(limited > 0, isLimited, `${sentence}: ${limited}`);
+  }
+});
+
+test('a stop is that of its stage', async (t) => {
+  const block = () => {
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+  };
+  const stages = [1, 4000, 6000].map((durationMs, i) => {
+    return { name: `stage ${i}`, lines: [{ durationMs, from: 1, to: 1 }] };
+  });
+  const stopped = working((respond) =>
+    setTimeout(() => {
+      block();
+      respond();
+    }, 5),
+  );
+  const { sending } = start(
+    t,
+    [stopped],
+    () => {},
+    async () => ({}),
+    { stages },
+  );
+  const { stalledStage } = await sending.ended;
+  assert.deepEqual([stalledStage?.stage, stalledStage?.windowMs], ['stage 1', 4000]);
 });

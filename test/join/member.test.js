@@ -213,3 +213,20 @@ test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000
     assert.equal(error.exitCode, 1);
   }
 });
+
+test('a part 0 that admits it and then fails, again and again, is given up in time', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  let admitted = 0;
+  const { where, sockets } = await startFakeLeader(t, ({ type }, send) => {
+    if (type !== 'plans') return;
+    if (++admitted === 3) send({ type: 'end', why: 'too often' });
+    else sockets[admitted - 1].end();
+  });
+  const error = await startMember(t, plan, where, [1, 2], { timeoutMs: 1 }).outcome;
+  assert.equal(error.code, 'leader_missing');
+  assert.match(error.message, /did not accept and keep this part within 1 ms \(its connection closed\)\.$/);
+  assert.equal(admitted, 1);
+});

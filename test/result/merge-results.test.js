@@ -514,6 +514,32 @@ describe('refuses to merge', () => {
     assert.deepEqual(checkResult(sum), []);
   });
 
+  test('of a part that stopped while others went on, a share of the load is missing: nothing is met', () => {
+    const given = { load: LOAD, requirements: ['p50<10s', 'rate>=1/s'] };
+    const stopAt = (/** @type {number} */ stoppedMs) =>
+      syntheticParts({ ...given, stoppedMs }, [1, 1, 1]).map(read);
+    const [a, , c] = syntheticParts(given, [1, 1, 1]).map(read);
+    const [early, late] = [stopAt(2000), stopAt(7700)];
+    const merge = (/** @type {Result[]} */ parts) => mergeResults(parts, { allowInterrupted: true });
+    for (const [b, state] of [
+      [early[1], 'interrupted'],
+      [{ ...early[1], interrupted: false, unfinished: /** @type {const} */ (true) }, 'cut off'],
+    ]) {
+      const sum = merge([a, /** @type {Result} */ (b), c]);
+      assert.deepEqual(checkResult(sum, { isFile: true }), []);
+      assert.equal(sum.measurement.verdict, 'invalid');
+      const { code, text } = sum.measurement.reasons[0];
+      assert.equal(code, 'parts_missing');
+      assert.match(text, new RegExp(`incomplete: part 1 of 3 \\(it was ${state} after 2 s\\)\\.`));
+      assert.deepEqual(
+        sum.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
+        Array(2).fill(['not proven', 'invalid']),
+      );
+    }
+    for (const together of [early, [a, late[1], c]])
+      assert.equal(codes(merge(together).measurement).includes('parts_missing'), false);
+  });
+
   test('threads, pacing, paths and start times may differ between machines', () => {
     const [a, b, c] = syntheticParts({ load: LOAD }, [1, 2, 3]).map(read);
     const { load, ...plan } = /** @type {Record<string, any>} */ (b.plan);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { amount, count, number, share, validatorOf as validator } from '../../src/result/declared.js';
+import { amount, count, number, record, share, validatorOf as validator } from '../../src/result/declared.js';
 import { validateResult } from '../../src/result/schema.js';
 import { validatorOf } from '../json-schema.js';
 import { sampleResult, spread, timelineOf } from './sample.js';
@@ -95,6 +95,25 @@ test('many names in one object are refused', () => {
   const outcomes = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`name ${i}`, 'wrong']));
   const message = /^r\.json is not a vault-pki-load\/result\/1: an object has more than 10000 names/;
   assert.throws(() => validateResult({ ...sample(), outcomes }, 'r.json'), refusal('bad_result', message));
+});
+
+test('a record within a record is read up to its first wrong value', () => {
+  let read = 0;
+  const row = {
+    get value() {
+      return -Math.max(0, read++);
+    },
+  };
+  const many = (/** @type {object} */ one) =>
+    Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`name ${i}`, one]));
+  const records = record(record(z.object({ value: count })));
+  const validate = validator(z.object({ schema: z.literal('vault-pki-load/list/1'), records }));
+  const document = { schema: 'vault-pki-load/list/1', records: many(many(row)) };
+  const message = /: records\.name 0\.name 0\.value: /;
+  assert.throws(() => validate(document, 'l.json'), refusal('bad_list', message));
+  assert.ok(read < 910, `it was read ${read} times; once each to count names`);
+  read = Number.NEGATIVE_INFINITY;
+  assert.equal(validate(document), document);
 });
 
 test('a list is read up to its first wrong element', () => {

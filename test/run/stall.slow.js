@@ -5,8 +5,14 @@ import { readEnvironment } from '../../src/vault/environment.js';
 
 const STALL_MS = 1000;
 
-/** @param {Record<string, unknown>} options */
-async function runWithStall(options) {
+/** @param {number} ms */
+function block(ms) {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** @param {Record<string, unknown>} options @param {() => void} [stall] called once, during the run */
+async function runWithStall(options, stall = () => block(STALL_MS)) {
   const plan = await createPlan(
     'ocsp',
     { dev: true, coldStart: true, role: 'example-dot-com-ec', ...options },
@@ -17,8 +23,7 @@ async function runWithStall(options) {
     onEvent(event) {
       if (event.type !== 'interval' || stalled) return;
       stalled = true;
-      const until = performance.now() + STALL_MS;
-      while (performance.now() < until);
+      stall();
     },
   });
 }
@@ -46,4 +51,12 @@ test('a closed loop that stalls for more than 5 % of the time is invalid, too', 
   assert.equal(code, 'load_not_offered');
   assert.match(text, /^The tool stood still for .* of 3 s, so the target received a lower load\.$/);
   assert.ok(totals.sent > 0);
+});
+
+test('so is one that stalls again and again for less than 100 ms', async (t) => {
+  const { measurement } = await runWithStall({ concurrency: 2, duration: '3s' }, () => {
+    const timer = setInterval(block, 100, 80);
+    t.after(() => clearInterval(timer));
+  });
+  assert.deepEqual([measurement.verdict, measurement.reasons[0].code], ['invalid', 'load_not_offered']);
 });

@@ -40,8 +40,10 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     outcomes: {},
     droppedLate: 0,
     forgone: 0,
+    limited: 0,
     leftWhileFree: false,
     stalledMs: 0,
+    stalledStage: null,
     windowMs: 10_000,
     dialled: 0,
     handshakes: {},
@@ -114,7 +116,19 @@ const TABLE = [
     ['busy_machine'],
   ],
   ['for longer', { stalledMs: 501, model: 'closed' }, 'invalid', ['load_not_offered', 'busy_machine']],
-  ['for less than 100 ms', { stalledMs: 99, model: 'closed' }, 'valid', []],
+  ['for less than 100 ms', { stalledMs: 99, windowMs: 200, model: 'closed' }, 'valid', []],
+  [
+    'for more than 5 % of a stage',
+    { stalledStage: { stage: 'peak', stalledMs: 101, windowMs: 2000 }, model: 'closed' },
+    'invalid',
+    ['load_not_offered'],
+  ],
+  [
+    'for 5 % of each stage',
+    { stalledStage: { stage: 'peak', stalledMs: 100, windowMs: 2000 }, model: 'closed' },
+    'valid',
+    [],
+  ],
   ['an open loop has other measures of that', { stalledMs: 501 }, 'valid', []],
   ['unsent, connections free', { neverSent: 10, leftWhileFree: true }, 'invalid', ['load_not_offered']],
   ['interrupted on purpose', { neverSent: 900, leftWhileFree: true, interrupted: true }, 'valid', []],
@@ -122,6 +136,13 @@ const TABLE = [
   [
     'one failure of 100 at a local limit',
     { outcomes: { no_local_port: 4, too_many_open_files: 6 } },
+    'invalid',
+    ['load_not_offered'],
+  ],
+  ['with those that connections kept closed did not send', { limited: 10 }, 'valid', []],
+  [
+    'one of 100, as connections that cannot be opened rest',
+    { limited: 9, outcomes: { no_local_port: 2 } },
     'invalid',
     ['load_not_offered'],
   ],
@@ -302,6 +323,7 @@ test('the observations of threads add up: counts are sums, shares are the worst'
       /** @type {unknown} */ ({
         droppedLate: 1,
         forgone: 3,
+        limited: 4,
         leftWhileFree: false,
         dialled: 2,
         backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },
@@ -319,8 +341,12 @@ test('the observations of threads add up: counts are sums, shares are the worst'
   const machine = { wallMs: 1000, processCpuMs: 500, cores: 2, idleShare: 0.5, pressureShare: null };
   const both = watchedOf([endOf({}), endOf({ wallMs: 2000, busyMs: 800, runQueueMs: 100 })], late, machine);
   assert.deepEqual(
-    [both.droppedLate, both.forgone, both.dialled, both.busyShare, both.spinShare, both.runQueueShare],
-    [2, 6, 4, 0.4, 0.01, 0.05],
+    [both.droppedLate, both.forgone, both.limited, both.dialled].concat(
+      both.busyShare,
+      both.spinShare,
+      Number(both.runQueueShare),
+    ),
+    [2, 6, 8, 4, 0.4, 0.01, 0.05],
   );
   assert.deepEqual([both.gc, both.readLate], [{ count: 2, totalMs: 10, longestMs: 5 }, late.readLate]);
   assert.deepEqual(both.machine, { processCores: 0.5, idleShare: 0.5, pressureShare: null });

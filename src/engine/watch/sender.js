@@ -231,21 +231,42 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   };
 }
 
-/** Shorter stops of a thread do not count; a busy machine has many. */
-const MIN_STALL_MS = 100;
+/** Shorter stops of a thread do not count: timers are that late on some systems, and a busy machine has many. */
+const MIN_STALL_MS = 50;
+/** Less in all is chance, in a stage or in the run. */
+export const MIN_STALLED_MS = 100;
 
 /**
- * Time in which a thread stood still, e.g. as its process was stopped. A closed loop, which has no due times, then only sends less.
- * @param {number} everyMs between calls @param {number} fromMs @param {number} toMs time that counts
+ * Time in which a thread stood still, e.g. as its process was stopped, or a container had used up its CPU time. A closed loop,
+ * which has no due times, then only sends less. Call it from a timer, and with each response: a busy thread does not stand still.
+ * @param {number} everyMs max between calls @param {readonly {fromMs: number, toMs: number}[]} spans
  */
-export function watchStalls(everyMs, fromMs, toMs) {
-  let [stalledMs, lastMs] = [0, 0];
+export function watchStalls(everyMs, spans) {
+  const stalledMs = spans.map(() => 0);
+  let lastMs = 0;
+  /** @returns {readonly number[]} of each span, so far */
   return (/** @type {number} */ nowMs) => {
-    const lateMs = Math.min(nowMs, toMs) - Math.max(lastMs, fromMs) - everyMs;
-    if (lateMs >= MIN_STALL_MS) stalledMs += lateMs;
+    const dueMs = lastMs + everyMs;
     lastMs = nowMs;
+    if (nowMs - dueMs < MIN_STALL_MS) return stalledMs;
+    for (const [i, { fromMs, toMs }] of spans.entries())
+      stalledMs[i] += Math.max(0, Math.min(nowMs, toMs) - Math.max(dueMs, fromMs));
     return stalledMs;
   };
+}
+
+/** In a stage of a run, ms @typedef {{stage: string, stalledMs: number, windowMs: number}} StageStall */
+
+/** @param {readonly StageStall[]} stalls @returns {StageStall | null} that of the largest share of its stage; null: none counts */
+export function worstStall(stalls) {
+  const share = (/** @type {StageStall} */ { stalledMs, windowMs }) => stalledMs / windowMs;
+  return stalls
+    .filter(({ stalledMs }) => stalledMs >= MIN_STALLED_MS)
+    .reduce(
+      (/** @type {StageStall | null} */ worst, one) =>
+        worst === null || share(one) > share(worst) ? one : worst,
+      null,
+    );
 }
 
 /** @typedef {ReturnType<ReturnType<typeof watchBacklog>['end']>} BacklogEnd plain data */

@@ -97,9 +97,10 @@ export function headline({ requirements, ...result }) {
   return `${titled(worst)}: ${worst === 'met' ? '' : `${count} of `}${counted(requirements.length, 'requirement')}`;
 }
 
-/** @param {Pick<Result, 'unfinished' | 'interrupted'>} result @returns empty for a complete run */
-export function statePhrase({ unfinished, interrupted }) {
+/** @param {Pick<Result, 'unfinished' | 'interrupted' | 'merged'>} result @returns empty for a complete run */
+export function statePhrase({ unfinished, interrupted, merged }) {
   if (unfinished) return 'Unfinished: the run had not ended when this was written.';
+  if (interrupted && merged !== undefined) return 'Interrupted: not all parts ran to their end.';
   return interrupted ? 'Interrupted: the figures cover the time until then.' : '';
 }
 

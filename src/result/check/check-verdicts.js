@@ -29,9 +29,9 @@ export function* checkVerdicts(result) {
       views.set(key, own);
       return own.map((view) => judgeRequirement({ ...requirement, operation, stage }, view));
     };
-    if (!result.shard) yield* checkVerdict(judged, judge);
+    if (!result.shard && !result.unfinished) yield* checkVerdict(judged, judge);
     else if (verdict !== 'not proven')
-      yield `the verdict on ${text} is ${verdict}, but in a part it is always not proven`;
+      yield `the verdict on ${text} is ${verdict}, but in ${result.shard ? 'a part' : 'an unfinished result'} it is always not proven`;
   }
 }
 

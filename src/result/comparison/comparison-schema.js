@@ -1,7 +1,17 @@
 /** The document that `compare.js` creates. */
 import { z } from 'zod';
 import { groupBy } from '../../common/sums.js';
-import { count, each, MeasurementVerdictName, number, Target, Tool, text, validatorOf } from '../declared.js';
+import {
+  count,
+  each,
+  MeasurementVerdictName,
+  number,
+  record,
+  Target,
+  Tool,
+  text,
+  validatorOf,
+} from '../declared.js';
 import { MetricHead, MetricSummary } from '../runs/run-set-schema.js';
 
 /** Every pair is tested, so time grows with the square: of a comparison, and the pairs of a document with several. */
@@ -42,7 +52,7 @@ const Group = z.object({
   subjects: z.array(Subject),
   runs: z.array(GroupRun).min(1, 'must contain at least one run'),
   /** By key of `metrics`; values in the order of the used runs. */
-  metrics: z.record(z.string(), MetricSummary),
+  metrics: record(MetricSummary),
 });
 
 const VERDICTS = /** @type {const} */ ([

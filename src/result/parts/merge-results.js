@@ -45,11 +45,16 @@ export function mergeResults(results, { names = [], missing = [], ...options } =
   const { allowInterrupted, haveOneClock = false, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted, missing);
+  const incomplete = [...missing, ...cutShort(parts, missing)];
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
   try {
-    return mergeParts(parts, { missing, haveOneClock, command: command ?? parts[0].result.command });
+    return mergeParts(parts, {
+      missing: incomplete,
+      haveOneClock,
+      command: command ?? parts[0].result.command,
+    });
   } catch (error) {
     // Files were checked when read; in results from a library caller, this finds the broken one.
     for (const { name, result } of parts) assertConsistent('result', name, findUnreadable(result), error);
@@ -68,7 +73,14 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   const { cells, ...lateness } = mergeTallies(tallies);
   const stages = stagesOf(load);
   const operations = foldStages(cells, stages);
-  const watches = parts.map(({ merge }) => ({ forgone: 0, stalledMs: 0, handshakes: {}, ...merge.watch }));
+  const watches = parts.map(({ merge }) => ({
+    forgone: 0,
+    limited: 0,
+    stalledMs: 0,
+    stalledStage: null,
+    handshakes: {},
+    ...merge.watch,
+  }));
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
   const facts = {
@@ -94,6 +106,23 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   const times = { startedAt, startedAtNs: 0n };
   const run = { plan, target: targetOf(parts), command, ...times, operations, cells, stages };
   return withParts(concludeWith(seen, { ...run, block, facts, seconds, dueIn }), parts);
+}
+
+/**
+ * Parts that were stopped while others went on: after that, a share of the load is missing.
+ * @param {Part[]} parts @param {readonly MissingPart[]} known @returns {MissingPart[]}
+ */
+function cutShort(parts, known) {
+  const lastMs = maxOf(parts.map(({ merge }) => merge.windowMs));
+  return parts.flatMap(({ shard: { index }, result: { interrupted, unfinished }, merge: { windowMs } }) => {
+    const isWhole = !interrupted && unfinished !== true;
+    if (isWhole || windowMs >= (1 - MAX_APART) * lastMs || known.some((one) => one.index === index))
+      return [];
+    return {
+      index,
+      why: `it was ${interrupted ? 'interrupted' : 'cut off'} after ${formatDuration(windowMs)}`,
+    };
+  });
 }
 
 /** @param {Part[]} parts @param {readonly MissingPart[]} missing @param {Schedule} schedule @param {number} warmupMs */

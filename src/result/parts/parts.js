@@ -7,7 +7,7 @@ import { parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { partName } from '../../plan/shard-part.js';
 import { tryOrNull } from '../check/check-latency.js';
-import { amount } from '../declared.js';
+import { amount, FIRST_ISSUE } from '../declared.js';
 import { fileError } from '../document.js';
 import { flatten, isAmong, PATHS, truncate } from '../runs/run-differences.js';
 import { MergeBlock } from '../schema.js';
@@ -147,7 +147,7 @@ function readPart({ name, result }, allowInterrupted) {
     const remedy = 'Repeat the parts, or merge these with --allow-interrupted.';
     throw fileError('interrupted_part', message, remedy);
   }
-  const { success, data } = MergeBlock.safeParse(result.merge);
+  const { success, data } = MergeBlock.safeParse(result.merge, FIRST_ISSUE);
   const [missing] = success ? missingIn(result, data) : ['it has no valid "merge" block'];
   if (success && missing === undefined) return { name, result, shard, merge: data };
   const remedy = 'Use the unmodified file from --out FILE.json.';
@@ -194,7 +194,7 @@ function* missingIn(result, merge) {
 function* problemsOfStages({ plan: { load }, stages }) {
   const { stages: given = null, durationMs } = Object(load);
   if (given === null && stages === undefined) return;
-  const { success, data = [] } = Stages.safeParse(given);
+  const { success, data = [] } = Stages.safeParse(given, FIRST_ISSUE);
   const planned = total(data.flatMap(({ lines }) => lines.map((line) => line.durationMs)));
   const isSame = data.length === stages?.length && data.every(({ name }, i) => name === stages[i].name);
   if (!success || !isSame || Math.abs(planned - durationMs) > 1) yield 'its stages are not those of its plan';

@@ -5,7 +5,7 @@ import { decodeHistogram, packHistogram } from '../../common/histogram.js';
 import { total } from '../../common/sums.js';
 import { checkLatency, isAscending } from '../check/check-latency.js';
 import { checkMeasurement, checkVerdict } from '../check/check-verdicts.js';
-import { amount, count, each, ms, Target, Tool, text, validatorOf } from '../declared.js';
+import { amount, count, each, ms, record, Target, Tool, text, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
 import {
   countOutcomes,
@@ -20,7 +20,7 @@ import {
 
 /** @import { Measured } from './judge-delays.js' */
 
-const counts = z.record(z.string(), count);
+const counts = record(count);
 const { response: Latency } = Result.shape.latencyMs.shape;
 
 /** The revocation took effect after the lower and before the upper bound. */

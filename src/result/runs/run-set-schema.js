@@ -1,7 +1,7 @@
 /** The document of a run set: one declaration defines the types, the validation and the JSON Schema. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { amount, count, each, named, number, Tool, Unit, validatorOf } from '../declared.js';
+import { amount, count, each, named, number, record, Tool, Unit, validatorOf } from '../declared.js';
 import { Result } from '../schema.js';
 import { summarizeRuns } from './run-set.js';
 
@@ -29,7 +29,7 @@ const Summary = z.object({
   /** Values in the order of `used`. */
   metrics: z.array(MetricHead.extend(MetricSummary.shape)),
   /** Number of counted runs with each verdict. */
-  requirements: z.array(z.object({ text: z.string(), verdicts: z.record(z.string(), count) })),
+  requirements: z.array(z.object({ text: z.string(), verdicts: record(count) })),
 });
 
 export const RunSet = z

@@ -22,6 +22,7 @@ import {
   MeasurementVerdictName,
   number,
   RequirementVerdictName,
+  record,
   share,
   Target,
   Tool,
@@ -65,13 +66,13 @@ const Step = z.object({
     Result.shape.requirements.element.partial({ actual: true, limit: true, unit: true }).extend({
       ...each(['operation', 'stage'], text),
       /** Number of runs by verdict. */
-      verdicts: z.record(z.string(), count),
+      verdicts: record(count),
     }),
   ),
   measurement: z.object({
     /** The worst of all runs; null: there is no run. */
     verdict: MeasurementVerdictName.nullable(),
-    verdicts: z.record(z.string(), count),
+    verdicts: record(count),
     /** One per code, of the first run, with the number of runs. */
     reasons: z.array(Result.shape.measurement.shape.reasons.element.extend({ runs: count })),
   }),
