@@ -1,9 +1,11 @@
 /** Thread entry: sends the same short response to every HTTP request on a free loopback port. */
-import { createServer as createHttp2 } from 'node:http2';
+import { createServer as createHttp2, createSecureServer as createHttp2OverTls } from 'node:http2';
 import { createServer } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** @import { AddressInfo, Socket } from 'node:net' */
+/** @import { Http2ServerResponse } from 'node:http2' */
+/** @import { AddressInfo, Server, Socket } from 'node:net' */
 
 const BODY = Buffer.from(workerData.body ?? 'x'.repeat(1024));
 const RESPONSE = Buffer.concat([
@@ -30,9 +32,19 @@ const listen = (/** @type {Socket} */ socket) => {
     socket.write(RESPONSE);
   });
 };
-const server = workerData.isHttp2
-  ? createHttp2((_, response) => void response.end(BODY))
-  : createServer({ noDelay: true }, listen);
+const { isHttp2, tls } = workerData;
+/** With fields that servers send. */
+const FIELDS = { 'content-type': 'application/octet-stream', 'content-length': BODY.length };
+const respond = (/** @type {unknown} */ _, /** @type {Http2ServerResponse} */ response) =>
+  void response.writeHead(200, FIELDS).end(BODY);
+/** @type {Server} */
+const server = isHttp2
+  ? tls === null
+    ? createHttp2(respond)
+    : createHttp2OverTls(tls, respond)
+  : tls === null
+    ? createServer({ noDelay: true }, listen)
+    : createTlsServer({ ...tls, noDelay: true }, listen);
 server.listen(0, '127.0.0.1', () => {
   const { port } = /** @type {AddressInfo} */ (server.address());
   parentPort?.postMessage({ type: 'listening', value: port });

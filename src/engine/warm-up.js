@@ -1,7 +1,8 @@
 /**
  * Has V8 compile the sender code before time zero, as cold code is tens of milliseconds late: a short run that
  * is paced, sent and watched like the real one but not recorded. It sends the plan's requests, secrets
- * redacted, to a throwaway server on a thread of this process: the target sees no more load than planned.
+ * redacted, to a throwaway server on a thread of this process: the target sees no more load than planned. Over TLS if the
+ * target is: code for plain sockets would be discarded at the first request.
  */
 import { createConnection } from '../http/connection.js';
 import { createStreams } from '../http/http2-connection.js';
@@ -13,12 +14,16 @@ import { startSending } from './sending.js';
 import { startThread } from './thread.js';
 
 /** @import { Request } from '../http/exchange.js' */
+/** @import { Tls } from '../http/tls.js' */
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Pacing } from './pacing/alarm.js' */
 /** @import { ShardInput } from './shard.js' */
 
 /** Many, so that a sender and a server on one core need fewer context switches per request. */
 const CONNECTIONS = 16;
+
+/** TLS without certificates, between two ends in one process. */
+const ANONYMOUS = Object.freeze({ ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' });
 
 /** @typedef {{requests: number, perSecond: number, maxMs: number}} Round */
 
@@ -84,10 +89,13 @@ export function redactRequests(request) {
     method,
     path,
     headers: headersOf(headers),
-    body: typeof body === 'string' ? redact(body) : body && new Uint8Array(body.length),
+    body: typeof body === 'string' ? redact(body) : body && emptied(body),
   }));
   return (index) => requestOf(request(index));
 }
+
+/** V8 discards code when another class of array follows. @param {Uint8Array} body */
+const emptied = (body) => (body instanceof Buffer ? Buffer.alloc(body.length) : new Uint8Array(body.length));
 
 /** @template {object} T, U @param {(original: T) => U} make @returns {(original: T) => U} */
 function memoize(make) {
@@ -106,10 +114,14 @@ function memoize(make) {
  */
 export async function warmUp(input, request, pacing) {
   const target = startThread('warm-up', new URL('./warm-up-target.js', import.meta.url), {
-    data: { body: input.fixture.firstResponse?.body ?? null, isHttp2: isHttp2(input) },
+    data: {
+      body: input.fixture.firstResponse?.body ?? null,
+      isHttp2: isHttp2(input),
+      tls: isTls(input) ? ANONYMOUS : null,
+    },
   });
   try {
-    const origin = `http://127.0.0.1:${await target.first('listening')}`;
+    const origin = `${isTls(input) ? 'https' : 'http'}://127.0.0.1:${await target.first('listening')}`;
     await sendAll(origin, input, redactRequests(request), pacing);
   } catch {
     // A failed warm-up does not stop the run.
@@ -117,6 +129,9 @@ export async function warmUp(input, request, pacing) {
     await target.stop();
   }
 }
+
+/** @param {ShardInput} input */
+const isTls = ({ fixture: { origin } }) => origin.startsWith('https:');
 
 /** @param {ShardInput} input */
 const isHttp2 = ({ plan }) => plan.load.streamsPerConnection !== null;
@@ -130,7 +145,7 @@ async function sendAll(origin, input, request, pacing) {
   const senders = [];
   const other = (/** @type {number} */ index) => request(index);
   for (const round of hasFewRequests(input.plan.load) ? FOR_FEW : ROUNDS) {
-    const options = { origin, tls: { rejectUnauthorized: true } };
+    const options = { origin, tls: /** @type {Tls} */ ({ rejectUnauthorized: false, ...ANONYMOUS }) };
     const connections = isHttp2(input)
       ? createStreams({ ...options, streams: CONNECTIONS })
       : Array.from({ length: CONNECTIONS }, () => createConnection(options));

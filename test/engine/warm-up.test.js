@@ -13,10 +13,10 @@ const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: B
 /** More requests than all parts have. */
 const MANY = 20_000;
 
-/** @param {Partial<LoadPlan>} changes @param {(index: number) => Request} request */
-async function warmUpWith(changes, request) {
+/** @param {Partial<LoadPlan>} changes @param {(index: number) => Request} request @param {string} [origin] of the target */
+async function warmUpWith(changes, request, origin = 'http://127.0.0.1:1') {
   const plan = { load: load(changes) };
-  const fixture = { origin: 'http://127.0.0.1:1', targetUrl: '', target: { product: null, version: null } };
+  const fixture = { origin, targetUrl: '', target: { product: null, version: null } };
   const input = /** @type {ShardInput} */ (
     /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
   );
@@ -31,14 +31,24 @@ describe('the warm-up', () => {
     ['few requests', { ratePerSecond: 20, requests: 20 }],
     ['a long warm-up and a ramp', { warmupMs: 60_000, rampUpMs: 60_000, overflow: 'drop' }],
   ];
-  for (const [name, changes] of loads) {
+  /** @type {[string, Partial<LoadPlan>, string?][]} */
+  const overTls = [
+    ['an open loop over TLS', { ratePerSecond: 1000 }, 'https://127.0.0.1:1'],
+    ['HTTP/2', { ratePerSecond: 1000, streamsPerConnection: 10 }],
+    ['HTTP/2 over TLS', { ratePerSecond: 1000, streamsPerConnection: 10 }, 'https://127.0.0.1:1'],
+  ];
+  for (const [name, changes, origin] of [...loads, ...overTls]) {
     test(`of ${name} sends some requests of the plan, none to the target, and ends`, async () => {
       /** @type {Set<number>} */
       const asked = new Set();
-      await warmUpWith(changes, (index) => {
-        asked.add(index);
-        return REQUEST;
-      });
+      await warmUpWith(
+        changes,
+        (index) => {
+          asked.add(index);
+          return REQUEST;
+        },
+        origin,
+      );
       assert.ok(asked.has(0) && asked.size > 50, `${asked.size} different requests`);
       assert.ok(asked.size < MANY, `${asked.size} different requests`);
     });
@@ -59,7 +69,7 @@ describe('the warm-up', () => {
       headers: { 'x-vault-token': 'xxxxxxxxxx', accept: 'xxx' },
       body: 'xxxxxx',
     });
-    assert.deepEqual(bytes.body, new Uint8Array(6));
+    assert.deepEqual(bytes.body, Buffer.alloc(6));
     assert.equal(none.body, null);
     assert.equal(text.headers, bytes.headers, 'the same for the same, as the encoder remembers them');
     assert.equal(request(3), text);
