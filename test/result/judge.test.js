@@ -321,3 +321,26 @@ test('a looser limit never gets a worse verdict', () => {
     { numRuns: 100 },
   );
 });
+
+test('requirements on the mean of the same times share its bar, which takes long in a wide histogram', () => {
+  let read = 0;
+  const reported = histogramOf(n(1000, 1, 90));
+  const times = {
+    reported,
+    get target() {
+      read++;
+      return reported;
+    },
+  };
+  const given = view({ good: n(1000, 1, 90) });
+  const shared = {
+    ...given,
+    series: { ...given.series, response: times },
+    all: { ...given.all, response: times },
+  };
+  const verdicts = ['mean<1h', 'mean<1m', 'mean<1ms', 'mean>1m'].map(
+    (text) => judgeRequirement(parseRequirement(text), shared).verdict,
+  );
+  assert.deepEqual(verdicts, ['met', 'met', 'not met', 'not met']);
+  assert.equal(read, 1);
+});

@@ -143,14 +143,16 @@ export function* checkPropagation(document) {
   yield* checkDelay('everywhere', document.everywhere, delays);
   const responses = rows.flatMap(({ revokeMs }) => revokeMs ?? []);
   yield* checkDistribution('revokeMs', document.revokeMs, responses);
+  // The others may be many more than the document has nodes.
+  const followed = rows.filter((row) => row.nodes.length > 0);
   for (const [i, node] of nodes.entries()) {
     const { delay, asked, answers } = node;
     const name = `nodes.${i}`;
-    const atNode = rows.flatMap((row) => withResponse(row.nodes[i]?.interval ?? null, row.revokeMs));
+    const atNode = followed.flatMap((row) => withResponse(row.nodes[i]?.interval ?? null, row.revokeMs));
     yield* checkDelay(`${name}.delay`, delay, atNode);
     if (delay.revoked !== (node.outcomes.revoked ?? 0))
       yield `${name}.delay.revoked is not ${name}.outcomes.revoked`;
-    const ofNode = rows.flatMap((row) => row.nodes[i] ?? []);
+    const ofNode = followed.flatMap((row) => row.nodes[i] ?? []);
     if (!isDeepStrictEqual(node.outcomes, countOutcomes(ofNode)))
       yield `${name}.outcomes are not those of its rows`;
     if (sumOf(answers) !== asked.looks + asked.polls)

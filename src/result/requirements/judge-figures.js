@@ -9,7 +9,7 @@ import { countErrors, shareBar } from '../build.js';
 import { formatPercent, rateFormatter, rateMargin, sentence, timeMargin } from '../wording.js';
 
 /** @import { Comparator, Metric, Requirement } from '../../plan/requirements.js' */
-/** @import { ErrorsInBar } from '../../verdict/bars.js' */
+/** @import { ErrorsInBar, Times } from '../../verdict/bars.js' */
 /** @import { Judge, Judgement, RunView } from './judge.js' */
 
 const REQUESTS = {
@@ -152,6 +152,16 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { error
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
+/** Of a view: many requirements share it, and a wide histogram takes 10 ms. @type {WeakMap<Times, ReturnType<typeof meanBar>>} */
+const meanBars = new WeakMap();
+
+/** @param {Times} times of one view @param {number} [longestMs] see meanBar */
+function meanBarOf(times, longestMs) {
+  const bar = meanBars.get(times) ?? meanBar(times, longestMs);
+  meanBars.set(times, bar);
+  return bar;
+}
+
 /**
  * min and max describe this run only; the mean describes all requests. A request without a good response would have
  * taken longer than its age at the end, by an unknown time: it can show that a requirement is not met, never that it
@@ -166,7 +176,7 @@ function judgeExtreme(requirement, view) {
   const bars = (isByExample ? [view.series] : [view.series, view.all])
     .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
-    .map((times) => (metric === 'mean' ? meanBar(times, view.timeoutMs) : extremeBar(times, metric)));
+    .map((times) => (metric === 'mean' ? meanBarOf(times, view.timeoutMs) : extremeBar(times, metric)));
   if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
   const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const { value, low, high, tool } = bar;

@@ -269,6 +269,20 @@ test('an invalid measurement meets no requirement', () => {
   assert.equal(requirements[0].verdict, 'not proven');
 });
 
+test('a row without nodes is not read again for each node', () => {
+  const failed = troubledSample().rows.find(({ nodes }) => nodes.length === 0);
+  const sample = sampleOf({ rows: [/** @type {Row} */ (failed)] });
+  let read = 0;
+  const get = () => {
+    read++;
+    return [];
+  };
+  const row = Object.defineProperty({ ...sample.rows[0] }, 'nodes', { get });
+  const nodes = Array(100).fill(sample.nodes[0]);
+  assert.deepEqual([...checkPropagation({ ...sample, rows: [row], nodes })], []);
+  assert.ok(read < 50, `${read} times`);
+});
+
 /** @type {[string, (sample: any) => void, RegExp][]} */
 const BROKEN = [
   [
