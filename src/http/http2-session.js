@@ -12,7 +12,7 @@ const { TYPE, FLAG, CODE } = wire;
 const STREAM_WINDOW = 2 * MAX_BODY_BYTES;
 /** Raises the window of a connection, which begins at its maximum, after this much. */
 const REFILL_BYTES = 2 ** 24;
-/** Without a response: a server could send PING, SETTINGS, empty DATA or interim responses endlessly. */
+/** Without progress of a request or a response: a server could send PING, SETTINGS, empty DATA or interim responses endlessly. */
 const MAX_IDLE_FRAMES = 10_000;
 const NOTHING = Buffer.alloc(0);
 
@@ -227,6 +227,7 @@ export class Session {
     while (stream.unsent !== null) {
       const length = Math.min(stream.unsent.length, wire.MAX_FRAME_BYTES, stream.window, this.#window);
       if (length <= 0) break;
+      this.#idleFrames = 0;
       const isLast = length === stream.unsent.length;
       const data = stream.unsent.subarray(0, length);
       frames.push(wire.frame(TYPE.DATA, isLast ? FLAG.END_STREAM : 0, stream.id, data));

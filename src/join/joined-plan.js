@@ -1,6 +1,7 @@
 /** Which plans of two parts are the same, and what each part sends of them. */
 import { z } from 'zod';
 import { usageError } from '../common/errors.js';
+import { MAX_POOL } from '../operations/revoke.js';
 import { checkArrivals } from '../plan/schedule.js';
 import { shareOf } from '../plan/shard-part.js';
 import { describeDifferences, OWN, optionOf } from '../result/parts/parts.js';
@@ -25,8 +26,8 @@ const Figures = z.object({
   seed: z.int().min(0).max(0xffff_ffff),
 });
 
-/** Search steps have their own number of certificates to revoke. */
-const Pool = z.int().min(1).max(1e6).nullable();
+/** Search steps have their own number of certificates to revoke, unless the user gave it. */
+const Pool = z.int().min(1).max(MAX_POOL);
 
 /**
  * @param {readonly Plan[]} own of part 0, one for each step @param {readonly Plan[]} theirs from the other part
@@ -41,10 +42,11 @@ export function differencesOf(own, theirs) {
   return null;
 }
 
-/** @param {Readonly<Record<string, any>>} own @param {unknown} given @returns {Record<string, any>} */
-function withPool(own, given) {
+/** @param {{operation: string, options: Readonly<Record<string, any>>}} own of a search @param {unknown} given options */
+function withPool({ operation, options }, given) {
   const pool = Pool.safeParse(Object(given).pool);
-  return 'pool' in own && pool.success ? { ...own, pool: pool.data } : own;
+  const isOpen = operation === 'revoke' && options.pool === null;
+  return isOpen && pool.success ? { ...options, pool: pool.data } : options;
 }
 
 /** Only a plan without an end, which prepares all steps, is of another model. @param {z.infer<typeof Figures>} figures @param {Most['model']} needed */
@@ -69,16 +71,19 @@ export function planAsked(own, given, most) {
     const problem = `part 0 asks for ${optionOf(`load.${key}`)} ${asked}, but this part's own command line allows ${limit}`;
     if (asked > limit) throw new RangeError(problem);
   }
-  const plan = {
-    ...own,
-    options: withPool(own.options, given.options),
-    mix:
-      own.mix?.map((entry, i) => ({
-        ...entry,
-        options: withPool(entry.options, given.mix?.[i]?.options),
-      })) ?? null,
-    load: { ...own.load, ...(most === null ? { seed: figures.seed } : figures) },
-  };
+  const plan =
+    most === null
+      ? { ...own, load: { ...own.load, seed: figures.seed } }
+      : {
+          ...own,
+          options: withPool(own, given.options),
+          mix:
+            own.mix?.map((entry, i) => ({
+              ...entry,
+              options: withPool(entry, given.mix?.[i]?.options),
+            })) ?? null,
+          load: { ...own.load, ...figures },
+        };
   const differences = describeDifferences(plan, given, OWN);
   if (differences !== null) throw new RangeError(differences);
   if (plan.load.model === 'open') checkArrivals([plan.load]);

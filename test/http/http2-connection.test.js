@@ -770,6 +770,35 @@ describe('on a server that sends any frames', () => {
       assert.equal(next.session, null);
     });
 
+  test('a server that takes a request in many small pieces', () => {
+    const calls = /** @type {any} */ ({});
+    const session = new Session(
+      1e6,
+      false,
+      () => {},
+      () => assert.fail(),
+    );
+    session.dial((given) => {
+      Object.assign(calls, given);
+      return /** @type {any} */ ({ write() {}, destroy() {}, writableLength: 0 });
+    });
+    calls.ready();
+    calls.read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
+    const events = /** @type {(string | number)[]} */ ([]);
+    const end = (/** @type {string | number} */ what) => events.push(what);
+    const stream = new Stream();
+    stream.begin(/** @type {any} */ ({ onSent() {}, onResponse: end, onFailure: end }));
+    stream.block = Buffer.from([0x82]);
+    stream.unsent = Buffer.alloc(30_001);
+    session.add(stream);
+    // As Go does: one for the stream and one for the connection.
+    const more = join(numberFrame(TYPE.WINDOW_UPDATE, 1, 1), numberFrame(TYPE.WINDOW_UPDATE, 0, 1));
+    for (let i = 0; i < 30_000; i++) calls.read(more);
+    assert.equal(stream.unsent, null);
+    calls.read(headers(1, Buffer.from([0x88])));
+    assert.deepEqual(events, [200]);
+  });
+
   test('a success before the whole request was sent is an error', async () => {
     const stalled = await startFrames(frame(4, 0, 0, Buffer.from('000400000000', 'hex')));
     const [stream] = createStreams({ origin: stalled.origin, tls: TLS, streams: 1 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mostAsked } from '../../src/campaigns/search/step-plan.js';
 import { checkSameFound, differencesOf, planAsked } from '../../src/join/joined-plan.js';
-import { planFor } from './support.js';
+import { MOST, planFor } from './support.js';
 
 test('parts whose targets differ cannot run together, unless a target does not say what it is', () => {
   const own = { url: 'http://a', product: 'Vault', version: '1.21.0', proxy: null };
@@ -52,6 +52,25 @@ test('in a search, part 0 may ask for no more than its own options allow', async
     ratePerSecond: 0,
     concurrency: 8,
   });
+});
+
+test('part 0 may choose the number of certificates to revoke only in a search, and only if the part has not', () => {
+  const load = { ...MOST, requests: null, durationMs: 2000, seed: 1, ratePerSecond: null, concurrency: 2 };
+  const planOf = (/** @type {string} */ operation, /** @type {number | null} */ pool) =>
+    /** @type {any} */ ({ operation, options: { pool }, mix: null, load });
+  const asked = (
+    /** @type {string} */ operation,
+    /** @type {number | null} */ own,
+    /** @type {typeof MOST | null} */ most,
+  ) => planAsked(planOf(operation, own), planOf(operation, 150), most).options.pool;
+  assert.equal(asked('revoke', null, MOST), 150);
+  for (const [operation, own, most] of /** @type {const} */ ([
+    ['revoke', 3, MOST],
+    ['ocsp', null, MOST],
+    ['revoke', null, null],
+    ['revoke', 3, null],
+  ]))
+    assert.throws(() => asked(operation, own, most), { message: /^--pool \((3|null) and 150\)$/ });
 });
 
 test('what differs is named by its option, requirements by their texts', async () => {
