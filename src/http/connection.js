@@ -138,6 +138,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     if (isUnsent && isTls && !finishing) {
       const answered = socket;
       finishing = true;
+      // It may be in the buffer into which other connections read meanwhile.
+      reader.body = Buffer.from(reader.body);
       setImmediate(() => {
         if (finishing && socket === answered) finishResponse();
       });

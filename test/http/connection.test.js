@@ -296,7 +296,7 @@ describe('with and without TLS', () => {
   // In a process of its own, too.
   const READS_ALL = `
     const server = require('node:https').createServer(JSON.parse(process.argv[1]), (req, res) => {
-      req.resume().once('end', () => res.end('ok'));
+      req.resume().once('end', () => res.end(req.url));
     });
     let connections = 0;
     server.on('secureConnection', () => process.send(++connections));
@@ -324,6 +324,33 @@ describe('with and without TLS', () => {
     }
     await own.close();
     assert.equal(connections, 1);
+  });
+
+  test('responses over TLS to large requests of several connections are not mixed up', async (t) => {
+    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+    const server = spawn(process.execPath, ['-e', READS_ALL, JSON.stringify({ cert: pem, key: keyPem })], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    t.after(() => server.kill());
+    const [port] = await once(server, 'message');
+    const all = Array.from({ length: 20 }, () =>
+      createConnection({ origin: `https://127.0.0.1:${port}`, tls: trust }),
+    );
+    for (let round = 0; round < 10; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      const paths = all.map((_, i) => `/${round}/${i}`);
+      const request = (/** @type {number} */ i) => ({
+        method: /** @type {const} */ ('POST'),
+        path: paths[i],
+        body: Buffer.alloc(300_000),
+      });
+      const ended = await Promise.all(all.map((own, i) => exchange(own, request(i)).ended));
+      assert.deepEqual(
+        ended.map(({ answer: got, failure }) => String(got?.body ?? failure)),
+        paths,
+      );
+    }
+    for (const own of all) await own.close();
   });
 
   /** @type {[string, keyof typeof servers, Tls, string | number][]} */
