@@ -134,8 +134,10 @@ function chooseShell([completion, ...args]) {
   return [completion, ...args.slice(1)];
 }
 
-/** Limits of the machine, by error code. @type {Record<string, string>} */
+/** Limits and states of the machine, by error code or system call. @type {Record<string, string>} */
 const LIMITS = {
+  mkdtemp: 'No temporary directory can be created. Set TMPDIR to a writable directory.',
+  uv_cwd: 'The current directory has been removed. Change to another one.',
   EMFILE: 'Too many files are open. Raise the limit (ulimit -n).',
   ENFILE: 'Too many files are open on this machine. Close other programs.',
   ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or close other programs.',
@@ -155,7 +157,7 @@ function reportError(thrown) {
 /** @param {NodeJS.ErrnoException} error @returns {string} without tokens and keys */
 function describe(error) {
   if (error instanceof PkiLoadError) return error.full;
-  const limit = LIMITS[error.code ?? ''];
+  const limit = LIMITS[error.syscall ?? ''] ?? LIMITS[error.code ?? ''];
   if (limit !== undefined) return limit;
   const message = redact(error.message).replace(/\.$/, '');
   return `internal error: ${message}. Please report it, with the output under VAULT_PKI_LOAD_DEBUG=1.`;

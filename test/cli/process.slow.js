@@ -126,3 +126,20 @@ describe('too few file descriptors: a message, not a stack trace:', () => {
     });
   }
 });
+
+test('no current or temporary directory: a message with the remedy', async (t) => {
+  const folder = scratch(t)('folder');
+  mkdirSync(folder);
+  for (const [line, expected] of [
+    [
+      `cd ${folder}; rmdir ${folder}; $CLI --help`,
+      /^vault-pki-load: The current directory has been removed\. /,
+    ],
+    ['TMPDIR=/nowhere $CLI health --dev --tls --requests 1', /^vault-pki-load: .* Set TMPDIR to a writable/],
+  ]) {
+    const { code, stderr } = await shell(String(line));
+    assert.equal(code, 1, stderr);
+    assert.match(stderr, /** @type {RegExp} */ (expected));
+    assertNoStack(stderr);
+  }
+});
