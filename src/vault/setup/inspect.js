@@ -37,7 +37,7 @@ async function listMounts(client, kind) {
   return Object.entries(recordOf(data)).map(([key, mount]) => {
     const { type, description } = recordOf(mount);
     const path = prefix + key.replace(/\/$/, '');
-    return { kind, path, type: sanitizeText(textOf(type)), description: textOf(description) };
+    return { kind, path, type: sanitizeText(textOf(type)).slice(0, 40), description: textOf(description) };
   });
 }
 
