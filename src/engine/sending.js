@@ -80,7 +80,12 @@ export function startSending(context) {
   ).then(conclude);
 
   const slots = createSlots({
-    clock,
+    // It reads the clock whenever something happens on a connection.
+    clock: () => {
+      const nowMs = clock();
+      stalledUntil(nowMs);
+      return nowMs;
+    },
     connections,
     request,
     timeoutMs: load.timeoutMs,
@@ -92,7 +97,6 @@ export function startSending(context) {
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
       add(sample);
-      stalledUntil(sample.done);
       sent++;
       usedMs += sample.done - sample.sent;
       if (backoffMs > 0) restedMs += restedAtLimit(sample, backoffMs);
@@ -136,9 +140,10 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
-  /** @param {Sample} sample @param {number} backoffMs @returns {number} in which no other connection could take its place */
+  /** @param {Sample} sample @param {number} backoffMs @returns {number} ms of its rest during which no other connection was free */
   function restedAtLimit({ failure, intended, done }, backoffMs) {
-    if (!AT_LIMITS.includes(String(failure)) || intended < load.warmupMs || slots.free > 0) return 0;
+    const isNeeded = !pacer.hasEnded() && slots.free === 0;
+    if (!AT_LIMITS.includes(String(failure)) || intended < load.warmupMs || !isNeeded) return 0;
     return Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
   }
 
@@ -164,7 +169,7 @@ export function startSending(context) {
       droppedLate,
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
-      /** Further requests of a closed loop, about, whose connection a limit of this machine did not allow. */
+      /** Estimate: further requests of a closed loop, on connections that a limit of this machine kept closed. */
       limited: usedMs > 0 ? Math.round((restedMs * sent) / usedMs) : 0,
       /** Measured requests that had to open a connection first. */
       dialled,

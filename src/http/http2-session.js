@@ -227,7 +227,8 @@ export class Session {
     while (stream.unsent !== null) {
       const length = Math.min(stream.unsent.length, wire.MAX_FRAME_BYTES, stream.window, this.#window);
       if (length <= 0) break;
-      this.#idleFrames = 0;
+      // A server may raise two windows for it.
+      this.#idleFrames = Math.max(0, this.#idleFrames - 2);
       const isLast = length === stream.unsent.length;
       const data = stream.unsent.subarray(0, length);
       frames.push(wire.frame(TYPE.DATA, isLast ? FLAG.END_STREAM : 0, stream.id, data));
@@ -413,7 +414,7 @@ export class Session {
     return true;
   }
 
-  /** Of a ready connection: responses in the chunk that it is reading have set them free. */
+  /** Requests that were handed over while this chunk was read, and are not sent, go to another connection. */
   #passOn() {
     for (const stream of [...this.#waiting]) {
       this.#waiting.delete(stream);

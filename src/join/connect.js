@@ -25,7 +25,7 @@ export async function connect(options, calls) {
     // Also after an admission: part 0 may admit this part, and fail, again and again.
     if (why !== null) {
       if (performance.now() > deadline) {
-        const message = `Part 0 at ${name} did not accept and keep this part within ${formatDuration(timeoutMs)} (${why}).`;
+        const message = `Part 0 at ${name} did not keep this part in the run within ${formatDuration(timeoutMs)} (${why}).`;
         const remedy =
           'Start part 0, or see its log, and give all parts the same --join and the same secret.';
         throw usageError('leader_missing', message, remedy);
@@ -52,7 +52,7 @@ export async function connect(options, calls) {
 function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost }, calls) {
   const socket = createConnection(where);
   socket.setNoDelay(true);
-  let isAdmitted = false;
+  let [isWelcome, isAdmitted] = [false, false];
   /** Why the socket fails, in more detail than the wire knows. */
   let reason = /** @type {string | null} */ (`no connection within ${GREET_WITHIN_MS / 1000} s`);
   socket.on('connect', () => {
@@ -73,8 +73,11 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost },
     onOpen: () => wire.send({ type: 'hello', version: TOOL_VERSION, ...part, seed }),
     onMessage(message) {
       if (isAdmitted) calls.onMessage(message);
-      else if (message.type === 'welcome') wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
-      else if (message.type === 'admitted') {
+      else if (message.type === 'welcome') {
+        if (isWelcome) throw new RangeError('a second welcome');
+        isWelcome = true;
+        wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
+      } else if (message.type === 'admitted') {
         isAdmitted = true;
         calls.onAdmitted(wire);
         answer({ admitted: true });

@@ -29,6 +29,9 @@ import { createReports } from './reports.js';
 
 const PING_MS = 1000;
 
+/** A part 0 that kept this part for so long may take its whole time to come again. */
+const KEPT_MS = 10_000;
+
 /** Part 0 reads and merges the results of long runs with many parts for minutes, and says nothing meanwhile. */
 const MERGE_WITHIN_MS = 900_000;
 
@@ -59,6 +62,8 @@ export async function runAsMember(options) {
   /** @type {Promise<void>} */
   let running = Promise.resolve();
   let onPong = () => {};
+  let deadline = performance.now() + options.timeoutMs;
+  let admittedAtMs = 0;
   let hasHandedIn = false;
   const { promise: ended, resolve: finish } = createDeferred();
   let isOver = false;
@@ -131,7 +136,9 @@ export async function runAsMember(options) {
   /** @param {WireMessage} message @param {Task} mine */
   async function prepare({ task, id, step, plan: given }, mine) {
     const { over, signal } = mine;
-    if (preparations.size > steps.length) fail('it asks for more preparations than there are steps');
+    // The release of one may still be on its way.
+    const isMany = preparations.has(id) || preparations.size > steps.length;
+    if (isMany) fail('it asks for more preparations than there are steps');
     const plan = planAsked(steps[step]?.plan, given, steps[step]?.most ?? null);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
@@ -213,6 +220,7 @@ export async function runAsMember(options) {
   const calls = {
     onAdmitted(/** @type {Wire} */ admitted) {
       wire = admitted;
+      admittedAtMs = performance.now();
       // Part 0 may have been restarted on another machine.
       clock = createClock();
     },
@@ -224,6 +232,7 @@ export async function runAsMember(options) {
       // While others are awaited, it may come again, unless part 0 talks nonsense.
       if (current === null && !why.startsWith('it sent ')) {
         onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
+        if (performance.now() - admittedAtMs >= KEPT_MS) deadline = performance.now() + options.timeoutMs;
         return void join(why).catch((error) => {
           if (!isOver && !stop.aborted) finish(Promise.reject(error));
         });
@@ -232,7 +241,6 @@ export async function runAsMember(options) {
       finish({ type: 'end', lost: why });
     },
   };
-  const deadline = performance.now() + options.timeoutMs;
   const join = (/** @type {string | null} */ lost) => connect({ ...options, deadline, lost }, calls);
   await join(null);
   const stopped = { type: 'end', why: null, exitCode: EXIT.interrupted };

@@ -69,9 +69,9 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
     async prepare() {
       for (const path of files) await reporterForFile(path).load();
     },
-    /** Writes it, without verdicts, after the current write and a pause, unless a newer result arrives. @param {Result} result so far */
+    /** Writes it after the current write and a pause, unless a newer result arrives. @param {Result} result so far */
     write(result) {
-      waiting = { ...result, requirements: result.requirements.map(undecided) };
+      waiting = result;
       writeNext();
     },
     /** @param {Result} result of a finished run */
@@ -93,10 +93,4 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
 /** @param {string} path @param {Parameters<typeof renderContent>[1]} document */
 async function writeOne(path, document) {
   writeAtomically(path, await renderContent(reporterForFile(path).name, document, {}));
-}
-
-/** Requests without a response are not in the figures so far, and a killed run leaves this behind. @param {Result['requirements'][number]} requirement @returns {Result['requirements'][number]} */
-function undecided({ doubt, ...requirement }) {
-  const reason = 'The run had not ended when this was written.';
-  return { ...requirement, verdict: 'not proven', actual: null, low: null, high: null, reason };
 }

@@ -2,7 +2,7 @@
 import { loadMix } from '../operations/mix.js';
 import { scheduleOf } from '../plan/due.js';
 import { loadOfRun } from '../plan/load.js';
-import { createResultSoFar } from './result-so-far.js';
+import { createResultSoFar, withoutVerdicts } from './result-so-far.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
 /** @import { Mix } from '../operations/mix.js' */
@@ -62,9 +62,10 @@ export function createLiveSession({ mix, load, command }, { view, files, server,
     attempt(() => {
       const result = current.result();
       view.soFar(result);
-      server?.update(result);
-      pusher?.update(result);
-      if (withFiles) files?.write(result);
+      const outside = withoutVerdicts(result);
+      server?.update(outside);
+      pusher?.update(outside);
+      if (withFiles) files?.write(outside);
     });
   }
 

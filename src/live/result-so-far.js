@@ -177,3 +177,13 @@ function createSettledUntil(load, schedule) {
     return Math.max(0, dueMs - load.warmupMs);
   };
 }
+
+/**
+ * For all that may outlive a killed run: requests without a response are not in the figures so far.
+ * @param {Result} result so far @returns {Result}
+ */
+export function withoutVerdicts(result) {
+  const reason = 'The run had not ended when this was written.';
+  const known = /** @type {const} */ ({ verdict: 'not proven', actual: null, low: null, high: null, reason });
+  return { ...result, requirements: result.requirements.map(({ doubt, ...one }) => ({ ...one, ...known })) };
+}

@@ -43,6 +43,9 @@ export const FIRST_ISSUE = /** @type {z.core.ParseContext<z.core.$ZodIssue>} */ 
 /** Of one object. */
 const MAX_NAMES = 10_000;
 
+/** @param {unknown} value */
+const isObject = (value) => typeof value === 'object' && value !== null;
+
 /**
  * A record, of which FIRST_ISSUE stops at the first wrong value, too: zod itself reports all, and those of records within them.
  * @template {z.ZodType} Value @param {Value} value
@@ -53,12 +56,16 @@ export function record(value) {
   const { run } = inner;
   inner.run = inner.parse = (payload, context) => {
     const { value, issues } = payload;
-    const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const isRecord = isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
     if (!isRecord || !(/** @type {any} */ (context).abortEarly)) return run(payload, context);
     const before = issues.length;
+    const read = [];
     for (const [name, one] of Object.entries(value)) {
-      if (issues.length === before) run({ ...payload, value: { [name]: one } }, context);
+      if (issues.length > before) return payload;
+      const part = /** @type {typeof payload} */ (run({ ...payload, value: { [name]: one } }, context));
+      read.push(...Object.entries(Object(part.value)));
     }
+    payload.value = Object.fromEntries(read);
     return payload;
   };
   return schema;

@@ -68,7 +68,7 @@ const NotOffered = z.object({
   displaced: z.object({ second: amount, tenth: amount }),
   /** Upper bound of due requests never sent because the tool was late. */
   forgone: count,
-  /** Further requests of a closed loop, about, that a limit of the sending machine did not allow; absent in older files. */
+  /** Estimate: further requests of a closed loop, on connections that a limit of the sending machine kept closed; absent in older files. */
   limited: count.optional(),
   /** Planned requests remained unsent although connections were free. */
   leftWhileFree: z.boolean(),
@@ -174,12 +174,11 @@ const Rates = named('Rates', {
 /** By name, with `dropped` and `never_sent`. */
 export const Outcomes = record(count);
 
-const OutcomeDetails = z
-  .record(
-    z.string(),
-    z.object({ count, success: z.boolean(), meaning: z.string().optional(), latencyMs: Latencies }),
-  )
-  .meta({ id: 'OutcomeDetails' });
+const OutcomeDetails = record(
+  named('OutcomeDetail', {
+    ...{ count, success: z.boolean(), meaning: z.string().optional(), latencyMs: Latencies },
+  }),
+);
 
 export const Verification = named('Verification', {
   /** Responses checked in full, and how many of them passed. */

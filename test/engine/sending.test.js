@@ -17,9 +17,10 @@ const working = (later) => ({
   abort() {},
 });
 
-/** @param {string} failure */
-const failing = (failure) => ({
-  send: (/** @type {any} */ _request, /** @type {any} */ { onFailure }) => onFailure(failure, true),
+/** @param {string} failure @param {(fail: () => void) => unknown} [later] */
+const failing = (failure, later = (fail) => fail()) => ({
+  send: (/** @type {any} */ _request, /** @type {any} */ { onFailure }) =>
+    later(() => onFailure(failure, true)),
   abort() {},
 });
 
@@ -102,12 +103,14 @@ test('a connection that rests as this machine is at a limit keeps requests back,
     ['no local port', [slow, failing('no_local_port')], true],
     ['a fault of the target', [slow, failing('connection_refused')], false],
     ['another connection takes its place', [failing('no_local_port'), slow], false],
+    ['no request is left', [failing('no_local_port', queueMicrotask)], false],
   ])) {
     const { sending } = start(
       t,
       connections,
       () => {},
       async () => ({}),
+      { requests: 2 * connections.length - 1 },
     );
     const { limited } = await sending.ended;
     assert.equal(limited > 0, isLimited, `${sentence}: ${limited}`);

@@ -3,12 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFiles } from '../../src/live/files.js';
-import { parseDocument } from '../../src/result/read-document.js';
 import { createRunSet } from '../../src/result/runs/run-set.js';
 import { scratch } from '../cli/support.js';
 import { runOf } from '../result/runs.js';
 import { sampleResult } from '../result/sample.js';
-import { syntheticRun } from '../synthetic-run.js';
 
 /** Files whose writing a test brings to its end. @param {string[]} paths @param {string | null} [setName] */
 function stage(paths, setName = null) {
@@ -92,29 +90,6 @@ describe('files during a run', () => {
     clock.ms += 60_000;
     files.write(older);
     assert.deepEqual(under[2].document, older);
-  });
-
-  test('have no verdicts: requests without a response are not in their figures', async () => {
-    const { files, under } = stage(['a.json']);
-    const plan = {
-      load: { ratePerSecond: 20, durationMs: 4000 },
-      requirements: ['p50<10s', 'errors<90%', 'rate>=9999/s'],
-    };
-    const soFar = { ...syntheticRun(plan), unfinished: /** @type {const} */ (true) };
-    files.write(soFar);
-    const { document: written } = under[0];
-    const none = { actual: null, low: null, high: null, verdict: 'not proven' };
-    const reason = 'The run had not ended when this was written.';
-    assert.deepEqual(
-      written.requirements,
-      soFar.requirements.map(({ text, limit, unit }) => ({ text, limit, unit, ...none, reason })),
-    );
-    const read = (/** @type {object} */ one) => parseDocument(Buffer.from(JSON.stringify(one)), 'a.json');
-    read(written);
-    assert.throws(
-      () => read(soFar),
-      /the verdict on p50<10s is met, but in an unfinished result it is always not proven/,
-    );
   });
 
   test('that cannot be written cause one warning and are retried; the others are written', async () => {

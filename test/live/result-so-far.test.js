@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createResultSoFar } from '../../src/live/result-so-far.js';
+import { createResultSoFar, withoutVerdicts } from '../../src/live/result-so-far.js';
 import { checkResult } from '../../src/result/check/check.js';
+import { parseDocument } from '../../src/result/read-document.js';
 import { validateResult } from '../../src/result/schema.js';
 import { sample, setUp } from '../engine/recording.js';
+import { syntheticRun } from '../synthetic-run.js';
 import { MIX, reportAt, STARTED_AT, startRun } from './running.js';
 
 /** @import { LoadPlan } from '../../src/plan/load.js' */
@@ -215,4 +217,25 @@ describe('a requirement on the rate, during the run,', () => {
     const [{ verdict, actual }] = run.soFar.result().requirements;
     assert.deepEqual([verdict, actual], ['not met', 10]);
   });
+});
+
+test('what may outlive a killed run has no verdicts: requests without a response are not in its figures', () => {
+  const plan = {
+    load: { ratePerSecond: 20, durationMs: 4000 },
+    requirements: ['p50<10s', 'errors<90%', 'rate>=9999/s'],
+  };
+  const soFar = { ...syntheticRun(plan), unfinished: /** @type {const} */ (true) };
+  const written = withoutVerdicts(soFar);
+  const none = { actual: null, low: null, high: null, verdict: 'not proven' };
+  const reason = 'The run had not ended when this was written.';
+  assert.deepEqual(
+    written.requirements,
+    soFar.requirements.map(({ text, limit, unit }) => ({ text, limit, unit, ...none, reason })),
+  );
+  const read = (/** @type {object} */ one) => parseDocument(Buffer.from(JSON.stringify(one)), 'a.json');
+  read(written);
+  assert.throws(
+    () => read(soFar),
+    /the verdict on p50<10s is met, but in an unfinished result it is always not proven/,
+  );
 });

@@ -233,12 +233,13 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
 
 /** Shorter stops of a thread do not count: timers are that late on some systems, and a busy machine has many. */
 const MIN_STALL_MS = 50;
-/** Less in all is chance, in a stage or in the run. */
+/** A smaller total, of a stage or of the run, is noise. */
 export const MIN_STALLED_MS = 100;
 
 /**
  * Time in which a thread stood still, e.g. as its process was stopped, or a container had used up its CPU time. A closed loop,
- * which has no due times, then only sends less. Call it from a timer, and with each response: a busy thread does not stand still.
+ * which has no due times, then only sends less. Call it from a timer, and with each event of a connection: a busy thread does not
+ * stand still.
  * @param {number} everyMs max between calls @param {readonly {fromMs: number, toMs: number}[]} spans
  */
 export function watchStalls(everyMs, spans) {

@@ -45,7 +45,8 @@ export function mergeResults(results, { names = [], missing = [], ...options } =
   const { allowInterrupted, haveOneClock = false, command, onWarning } = options;
   const named = results.map((result, i) => ({ name: names[i] ?? `Result ${i + 1}`, result }));
   const parts = orderParts(named, allowInterrupted, missing);
-  const incomplete = [...missing, ...cutShort(parts, missing)];
+  // Joined parts are stopped by messages, and part 0 knows which were lost or interrupted.
+  const incomplete = haveOneClock ? missing : [...missing, ...cutShort(parts, missing)];
   const versions = [...new Set(parts.map(({ result }) => result.tool.version))].join(', ');
   if (versions !== parts[0].result.tool.version)
     onWarning?.(sanitizeText(`The parts come from different versions of vault-pki-load: ${versions}.`));
@@ -109,18 +110,18 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
 }
 
 /**
- * Parts that were stopped while others went on: after that, a share of the load is missing.
+ * Parts that were stopped while others went on: after that, a share of the load is missing. A file of a killed part lacks
+ * what was in flight and waiting.
  * @param {Part[]} parts @param {readonly MissingPart[]} known @returns {MissingPart[]}
  */
 function cutShort(parts, known) {
   const lastMs = maxOf(parts.map(({ merge }) => merge.windowMs));
   return parts.flatMap(({ shard: { index }, result: { interrupted, unfinished }, merge: { windowMs } }) => {
-    const isWhole = !interrupted && unfinished !== true;
-    if (isWhole || windowMs >= (1 - MAX_APART) * lastMs || known.some((one) => one.index === index))
-      return [];
+    const isShort = unfinished === true || (interrupted && windowMs < (1 - MAX_APART) * lastMs);
+    if (!isShort || known.some((one) => one.index === index)) return [];
     return {
       index,
-      why: `it was ${interrupted ? 'interrupted' : 'cut off'} after ${formatDuration(windowMs)}`,
+      why: `it was ${unfinished === true ? 'cut off' : 'interrupted'} after ${formatDuration(windowMs)}`,
     };
   });
 }
