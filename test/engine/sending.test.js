@@ -141,3 +141,29 @@ test('a stop is that of its stage', async (t) => {
   const { stalledStage } = await sending.ended;
   assert.deepEqual([stalledStage?.stage, stalledStage?.windowMs], ['stage 1', 4000]);
 });
+
+test('a busy sender that opens connections does not stand still, whenever the responses come', async (t) => {
+  const work = () => {
+    const until = performance.now() + 20;
+    while (performance.now() < until);
+  };
+  const responses = /** @type {(() => void)[]} */ ([]);
+  const slow = () => ({
+    send(/** @type {any} */ _request, /** @type {any} */ { onConnect, onConnected, onSent, onResponse }) {
+      for (const event of [onConnect, onConnected, onSent]) {
+        work();
+        event();
+      }
+      responses.push(() => onResponse(200, Buffer.from('{}')));
+      if (responses.length === 10) for (const respond of responses) queueMicrotask(respond);
+    },
+    abort() {},
+  });
+  const { sending } = start(
+    t,
+    Array.from({ length: 10 }, slow),
+    () => {},
+    async () => ({}),
+  );
+  assert.equal((await sending.ended).stalledMs, 0);
+});
