@@ -536,8 +536,16 @@ describe('refuses to merge', () => {
         Array(2).fill(['not proven', 'invalid']),
       );
     }
-    for (const together of [early, [a, late[1], c]])
-      assert.equal(codes(merge(together).measurement).includes('parts_missing'), false);
+    const isMissing = (/** @type {Result} */ sum) => codes(sum.measurement).includes('parts_missing');
+    for (const together of [early, [a, late[1], c]]) assert.equal(isMissing(merge(together)), false);
+    const killed = early.map((part) => ({
+      ...part,
+      interrupted: false,
+      unfinished: /** @type {const} */ (true),
+    }));
+    assert.equal(isMissing(merge(killed)), true, 'what was in flight is in no file');
+    const joined = mergeResults([a, early[1], c], { allowInterrupted: true, haveOneClock: true });
+    assert.equal(isMissing(joined), false, 'part 0 names the parts that it lost');
   });
 
   test('threads, pacing, paths and start times may differ between machines', () => {
