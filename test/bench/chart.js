@@ -1,6 +1,6 @@
 /** A report as a bar chart: an SVG that stands alone, in a dark or a light page. */
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { textWidth } from '../../src/report/charts/frame.js';
+import { ellipsize, textWidth } from '../../src/report/charts/frame.js';
 import { escapeHtml } from '../../src/report/html/escape.js';
 import { figure } from './table.js';
 
@@ -23,9 +23,10 @@ export function renderChart(report) {
   const bars = barsOf(report);
   const values = bars.map(({ value }) => value);
   const highest = Math.max(...values, Number.MIN_VALUE);
+  const labelRoom = WIDTH * MAX_LABEL_SHARE;
   const labelWidth = Math.min(
-    Math.ceil(Math.max(...bars.map(({ label }) => textWidth(label)))) + 10,
-    WIDTH * MAX_LABEL_SHARE,
+    Math.ceil(Math.max(0, ...bars.map(({ label }) => textWidth(label)))) + 10,
+    labelRoom,
   );
   const lowest = Math.min(...values.filter((value) => value > 0));
   const scale = isLog ? scaleLog([lowest / 2, highest], [0, 1]) : scaleLinear([0, highest], [0, 1]);
@@ -37,7 +38,7 @@ export function renderChart(report) {
     const at = (/** @type {number} */ x, /** @type {string} */ anchor, /** @type {string} */ words) =>
       `<text x="${x}" y="${y + BAR - 3}" text-anchor="${anchor}">${escapeHtml(words)}</text>`;
     return [
-      at(labelWidth - 8, 'end', label),
+      at(labelWidth - 8, 'end', ellipsize(label, labelWidth - 10)),
       `<rect class="${className}" x="${labelWidth}" y="${y}" width="${width}" height="${BAR}"/>`,
       at(labelWidth + width + 6, 'start', text),
     ].join('');

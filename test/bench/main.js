@@ -101,9 +101,12 @@ async function runBench(name, settings) {
 
 /** @param {SavedReport[]} reports */
 function writePage(reports) {
+  if (reports.length === 0) throw new Error('There are no results: run npm run bench first.');
+  const missing = Object.keys(benches).filter((name) => !reports.some(({ bench }) => bench === name));
+  const left = missing.length === 0 ? [] : [`Not measured here: ${missing.join(', ')}.\n`];
   mkdirSync(CHARTS, { recursive: true });
   for (const report of reports) writeFileSync(new URL(`${report.bench}.svg`, CHARTS), renderChart(report));
-  writeFileSync(PAGE, [HEAD, ...reports.map(renderMarkdown)].join('\n'));
+  writeFileSync(PAGE, [HEAD, ...left, ...reports.map(renderMarkdown)].join('\n'));
   process.stdout.write(`Written to ${fileURLToPath(PAGE)} and ${fileURLToPath(CHARTS)}\n`);
   return 0;
 }
