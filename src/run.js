@@ -148,7 +148,7 @@ export async function prepareRun(plan, options = {}) {
   try {
     const network = readNetwork(target);
     const { address } = routeOf(originOf(target.url), network);
-    const note = describeProxy(target.url, network, token && 'the token');
+    const note = describeProxy(target.url, network, token === null ? null : 'the token');
     if (note !== null) onEvent({ type: note.isWarning ? 'warning' : 'notice', text: note.text });
     await checkLocalAddresses(plan.load.localAddresses, address.host ?? '');
     const mix = await loadMix(resolved);

@@ -107,7 +107,7 @@ export function limitsOf(timeoutMs) {
  */
 export function connect(target, token, say, limits = limitsOf(readEnvironment().timeoutMs)) {
   const tls = { ...loadTls(target.tls), network: readNetwork(target) };
-  const note = describeProxy(target.url, tls.network, token && 'the token');
+  const note = describeProxy(target.url, tls.network, token === null ? null : 'the token');
   if (note !== null) (note.isWarning ? say.warn : say.notice)(note.text);
   return createVaultClient({ ...target, token, tls, ...limits });
 }
