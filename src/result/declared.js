@@ -59,11 +59,12 @@ export function record(value) {
     const isRecord = isObject(value) && Object.getPrototypeOf(value) === Object.prototype;
     if (!isRecord || !(/** @type {any} */ (context).abortEarly)) return run(payload, context);
     const before = issues.length;
-    const read = [];
+    /** @type {Map<string, unknown>} */
+    const read = new Map();
     for (const [name, one] of Object.entries(value)) {
       if (issues.length > before) return payload;
       const part = /** @type {typeof payload} */ (run({ ...payload, value: { [name]: one } }, context));
-      read.push(...Object.entries(Object(part.value)));
+      for (const [key, kept] of Object.entries(Object(part.value))) read.set(key, kept);
     }
     payload.value = Object.fromEntries(read);
     return payload;
