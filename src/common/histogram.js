@@ -17,8 +17,8 @@ const MAX_US = 86_400_000_000;
 /** Buckets and highest value of a histogram that has grown to MAX_US. */
 const [MAX_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
 
-/** Counts are 32-bit integers. */
-const MAX_COUNT = 2 ** 31 - 1;
+/** Counts are 32-bit integers; shifts are of such, too. */
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
@@ -62,7 +62,7 @@ export function recordMs(histogram, ms) {
 
 /** @param {number} us @returns {number} of its bucket: 2,048 of 1 us, then 1,024 for each doubling */
 function indexOf(us) {
-  if (us > MAX_COUNT) return scale.countsArrayIndex(us);
+  if (us > MAX_INT32) return scale.countsArrayIndex(us);
   const doublings = Math.max(0, 21 - Math.clz32(us));
   return 1024 * doublings + (us >>> doublings);
 }
@@ -129,7 +129,7 @@ function readCounts(data) {
       number += (byte % 128) * unit;
     }
     const isRun = number % 2 === 1;
-    if (!isRun && number > 2 * MAX_COUNT) return null;
+    if (!isRun && number > 2 * MAX_INT32) return null;
     if (!isRun && number > 0) packed.push(bucket, number / 2);
     bucket += isRun ? (number + 1) / 2 : 1;
     if (bucket > MAX_BUCKETS) return null;
@@ -158,7 +158,7 @@ export function isPacked(packed) {
   let isRight = packed.length % 2 === 0;
   for (let i = 0; i < packed.length; i += 2) {
     const [isNext, count] = [i === 0 || packed[i] > packed[i - 2], packed[i + 1]];
-    isRight &&= isNext && packed[i] < MAX_BUCKETS && count > 0 && count <= MAX_COUNT;
+    isRight &&= isNext && packed[i] < MAX_BUCKETS && count > 0 && count <= MAX_INT32;
   }
   return isRight;
 }

@@ -25,7 +25,7 @@ export async function connect(options, calls) {
     // Also after an admission: part 0 may admit this part, and fail, again and again.
     if (why !== null) {
       if (performance.now() > deadline) {
-        const message = `Part 0 at ${name} did not keep this part in the run within ${formatDuration(timeoutMs)} (${why}).`;
+        const message = `Part 0 at ${name} did not ${lost === null ? 'accept' : 'keep'} this part within ${formatDuration(timeoutMs)} (${why}).`;
         const remedy =
           'Start part 0, or see its log, and give all parts the same --join and the same secret.';
         throw usageError('leader_missing', message, remedy);

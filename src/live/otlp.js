@@ -58,25 +58,27 @@ const REMEDIES = {
 /**
  * @param {object} options @param {string} options.url see parseOtlpUrl
  * @param {Record<string, string>} [options.headers] secrets: never shown @param {(text: string) => void} options.onWarning
+ * @param {(text: string) => void} [options.onNotice]
  * @param {Pick<Requester, 'request' | 'close'>} [options.requester]
  * @param {() => number} [options.now] Unix time in ms @param {() => number} [options.clock] ms, monotonic
  * @param {(ms: number, signal: AbortSignal) => Promise<unknown>} [options.wait] rejects when the signal ends it
  * @throws {PkiLoadError} for a bad URL or header
  */
-export function createOtlpPusher({ url, onWarning, requester, ...options }) {
+export function createOtlpPusher({ url, onWarning, onNotice = onWarning, requester, ...options }) {
   const { headers = readOtlpHeaders(process.env), now = Date.now, clock = () => performance.now() } = options;
   const { wait = (ms, signal) => sleep(ms, undefined, { signal }) } = options;
   const { origin, path, shown } = parseOtlpUrl(url);
   const limits = { timeoutMs: TIMEOUT_MS, maxBodyBytes: MAX_RESPONSE_BYTES };
   const tls = { rejectUnauthorized: true, network: { ...DIRECT, ...readProxies(process.env) } };
-  const hasHeaders = Object.keys(headers).length > 0;
-  const proxied = describeProxy(origin, tls.network, hasHeaders ? 'OTEL_EXPORTER_OTLP_HEADERS' : null);
-  if (proxied !== null) onWarning(proxied.text);
+  const query = path.includes('?') ? 'the query of --otlp' : null;
+  const secret = Object.keys(headers).length > 0 ? 'OTEL_EXPORTER_OTLP_HEADERS' : query;
+  const proxied = describeProxy(origin, tls.network, secret);
+  if (proxied !== null) (proxied.isWarning ? onWarning : onNotice)(proxied.text);
   const client = requester ?? createRequester({ origin, tls, ...limits, urlOption: '--otlp' });
   const tool = `vault-pki-load/${TOOL_VERSION}`;
   const allHeaders = { 'user-agent': tool, ...headers, 'content-type': 'application/json' };
   /** A receiver may repeat headers or the query, which are secrets: its text is shown only if there are none. */
-  const mayQuote = !hasHeaders && !path.includes('?');
+  const mayQuote = secret === null;
   /** Kinds of warnings already shown. @type {Set<string>} */
   const warned = new Set();
   /** One push at a time. @type {Promise<Outcome> | null} */

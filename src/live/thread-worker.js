@@ -30,13 +30,15 @@ if (process.platform === 'linux') {
 }
 const view = createView({ ...createWriter(STDERR), terminal, quiet });
 const onWarning = (/** @type {string} */ text) => view.event({ type: 'warning', text });
+const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', text });
 
 const setName = runs > 1 ? plan.operation : null;
 const files =
   outs.length === 0 ? null : (await import('./files.js')).createFiles(outs, { onWarning, setName });
 await files?.prepare();
 const server = metrics === null ? null : await serveMetrics(metrics);
-const pusher = otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning });
+const pusher =
+  otlp === null ? null : (await import('./otlp.js')).createOtlpPusher({ url: otlp, onWarning, onNotice });
 const outputs = { view, files, server, pusher };
 /** @type {Record<string, (...args: any[]) => unknown>} */
 const session = createLiveSession({ mix: await loadMix(plan), load: plan.load, command }, outputs);

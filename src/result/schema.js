@@ -176,7 +176,10 @@ export const Outcomes = record(count);
 
 const OutcomeDetails = record(
   named('OutcomeDetail', {
-    ...{ count, success: z.boolean(), meaning: z.string().optional(), latencyMs: Latencies },
+    count,
+    success: z.boolean(),
+    meaning: z.string().optional(),
+    latencyMs: Latencies,
   }),
 );
 

@@ -11,6 +11,7 @@ import { MAX_BODY_BYTES } from '../../src/http/response-reader.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { connectTo, exchange, startRaw, whole } from './raw-server.js';
 
+/** @import { TestContext } from 'node:test' */
 /** @import { Tls } from '../../src/http/tls.js' */
 /** @import { Behaviour } from './raw-server.js' */
 /** @import { RequestListener } from 'node:http' */
@@ -260,7 +261,18 @@ describe('with and without TLS', () => {
   const originOf = (name, scheme = name === 'plain' ? 'http' : 'https') =>
     `${scheme}://127.0.0.1:${/** @type {AddressInfo} */ (servers[name].address()).port}`;
 
-  // In a process of its own: in the client's, TLS would have reported the write before the server reads.
+  /** In a process of its own: in the client's, TLS would have reported the write before the server reads. @param {TestContext} t @param {string} script @param {string[]} more arguments */
+  async function startApart(t, script, ...more) {
+    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+    const options = JSON.stringify({ cert: pem, key: keyPem });
+    const server = spawn(process.execPath, ['-e', script, options, ...more], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    t.after(() => server.kill());
+    const [port] = await once(server, 'message');
+    return { server, port };
+  }
+
   const READS_LITTLE = `
     const server = require('node:tls').createServer(JSON.parse(process.argv[1]), (socket) => {
       socket.on('error', () => {}).once('data', () => {
@@ -274,14 +286,7 @@ describe('with and without TLS', () => {
 
   for (const then of ['waits', 'closes'])
     test(`a response over TLS before most of the request is sent, then the server ${then}: no success`, async (t) => {
-      const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
-      const server = spawn(
-        process.execPath,
-        ['-e', READS_LITTLE, JSON.stringify({ cert: pem, key: keyPem }), then],
-        { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
-      );
-      t.after(() => server.kill());
-      const [port] = await once(server, 'message');
+      const { port } = await startApart(t, READS_LITTLE, then);
       for (let i = 0; i < 20; i++) {
         // From a timer, as a load.
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -293,7 +298,6 @@ describe('with and without TLS', () => {
       }
     });
 
-  // In a process of its own, too.
   const READS_ALL = `
     const server = require('node:https').createServer(JSON.parse(process.argv[1]), (req, res) => {
       req.resume().once('end', () => res.end(req.url));
@@ -304,12 +308,7 @@ describe('with and without TLS', () => {
   `;
 
   test('a response over TLS to a large request that the server has read: accepted', async (t) => {
-    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
-    const server = spawn(process.execPath, ['-e', READS_ALL, JSON.stringify({ cert: pem, key: keyPem })], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    t.after(() => server.kill());
-    const [port] = await once(server, 'message');
+    const { server, port } = await startApart(t, READS_ALL);
     let connections = 0;
     server.on('message', (count) => {
       connections = Number(count);
@@ -327,12 +326,7 @@ describe('with and without TLS', () => {
   });
 
   test('responses over TLS to large requests of several connections are not mixed up', async (t) => {
-    const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
-    const server = spawn(process.execPath, ['-e', READS_ALL, JSON.stringify({ cert: pem, key: keyPem })], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    });
-    t.after(() => server.kill());
-    const [port] = await once(server, 'message');
+    const { port } = await startApart(t, READS_ALL);
     const all = Array.from({ length: 20 }, () =>
       createConnection({ origin: `https://127.0.0.1:${port}`, tls: trust }),
     );

@@ -674,22 +674,21 @@ describe('on a server that sends any frames', () => {
     await stalled.stop();
   });
 
+  /** A session on a socket that only keeps what is written. @param {(stream: Stream) => unknown} [sendElsewhere] */
+  const dialled = (sendElsewhere = () => assert.fail()) => {
+    const calls = /** @type {any} */ ({});
+    const written = /** @type {Buffer[]} */ ([]);
+    const session = new Session(1e6, false, () => {}, sendElsewhere);
+    session.dial((given) => {
+      Object.assign(calls, given);
+      const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
+      return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
+    });
+    calls.ready();
+    return { session, read: calls.read, written };
+  };
+
   test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', () => {
-    const dialled = () => {
-      const calls = /** @type {any} */ ({});
-      const session = new Session(
-        1e6,
-        false,
-        () => {},
-        () => assert.fail(),
-      );
-      session.dial((given) => {
-        Object.assign(calls, given);
-        return /** @type {any} */ ({ write() {}, destroy() {}, writableLength: 0 });
-      });
-      calls.ready();
-      return { session, read: calls.read };
-    };
     const send = (
       /** @type {Stream} */ stream,
       /** @type {Session} */ session,
@@ -728,22 +727,9 @@ describe('on a server that sends any frames', () => {
   ];
   for (const [name, lastFrame] of lastFrames)
     test(`a request that a response sets free before a ${name} in the same chunk goes to another connection`, () => {
-      const calls = /** @type {any} */ ({});
-      const written = /** @type {Buffer[]} */ ([]);
       const elsewhere = /** @type {Stream[]} */ ([]);
-      const session = new Session(
-        1e6,
-        false,
-        () => {},
-        (stream) => elsewhere.push(stream),
-      );
-      session.dial((given) => {
-        Object.assign(calls, given);
-        const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
-        return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
-      });
-      calls.ready();
-      calls.read(SETTINGS);
+      const { session, read, written } = dialled((stream) => elsewhere.push(stream));
+      read(SETTINGS);
       const events = /** @type {string[]} */ ([]);
       const send = (/** @type {Stream} */ stream, /** @type {string} */ name, then = () => {}) => {
         const end = (/** @type {string | number} */ what) => {
@@ -763,7 +749,7 @@ describe('on a server that sends any frames', () => {
       const next = new Stream();
       send(new Stream(), 'first', () => send(next, 'next'));
       const before = written.length;
-      calls.read(join(headers(1, Buffer.from([0x88])), lastFrame));
+      read(join(headers(1, Buffer.from([0x88])), lastFrame));
       assert.deepEqual(events, ['first: sent', 'first: 200']);
       assert.equal(written.length, before);
       assert.deepEqual(elsewhere, [next]);
@@ -771,19 +757,8 @@ describe('on a server that sends any frames', () => {
     });
 
   test('a server that takes a request in many small pieces', () => {
-    const calls = /** @type {any} */ ({});
-    const session = new Session(
-      1e6,
-      false,
-      () => {},
-      () => assert.fail(),
-    );
-    session.dial((given) => {
-      Object.assign(calls, given);
-      return /** @type {any} */ ({ write() {}, destroy() {}, writableLength: 0 });
-    });
-    calls.ready();
-    calls.read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
+    const { session, read } = dialled();
+    read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
     const events = /** @type {(string | number)[]} */ ([]);
     const end = (/** @type {string | number} */ what) => events.push(what);
     const stream = new Stream();
@@ -793,9 +768,9 @@ describe('on a server that sends any frames', () => {
     session.add(stream);
     // As Go does: one for the stream and one for the connection.
     const more = join(numberFrame(TYPE.WINDOW_UPDATE, 1, 1), numberFrame(TYPE.WINDOW_UPDATE, 0, 1));
-    for (let i = 0; i < 30_000; i++) calls.read(more);
+    for (let i = 0; i < 30_000; i++) read(more);
     assert.equal(stream.unsent, null);
-    calls.read(headers(1, Buffer.from([0x88])));
+    read(headers(1, Buffer.from([0x88])));
     assert.deepEqual(events, [200]);
   });
 

@@ -139,7 +139,7 @@ describe('parts that cannot take part:', LIMIT, () => {
     await sleep(300);
     const plan = await planFor('http://127.0.0.1:1', { requests: 5 });
     const { message } = await inTime(startMember(t, plan, where, [1, 2], { timeoutMs: 100 }).outcome);
-    assert.match(message, /did not keep this part in the run within 100 ms \(no connection within 3 s\)\.$/);
+    assert.match(message, /did not accept this part within 100 ms \(no connection within 3 s\)\.$/);
   });
 
   test('one with another secret learns nothing, and gives up in time', async (t) => {
@@ -164,7 +164,7 @@ describe('parts that cannot take part:', LIMIT, () => {
     const { port } = /** @type {AddressInfo} */ (server.address());
     const where = { host: '127.0.0.1', port };
     const { message } = await inTime(startMember(t, plan, where, [1, 2], { timeoutMs: 100 }).outcome);
-    assert.match(message, /did not keep this part in the run within 100 ms \(no part 0 answers there\)\.$/);
+    assert.match(message, /did not accept this part within 100 ms \(no part 0 answers there\)\.$/);
   });
 
   test('one that came and was refused is not said to have stayed away', async (t) => {

@@ -227,6 +227,6 @@ test('a part 0 that admits it and then fails, again and again, is given up in ti
   });
   const error = await startMember(t, plan, where, [1, 2], { timeoutMs: 1 }).outcome;
   assert.equal(error.code, 'leader_missing');
-  assert.match(error.message, /did not keep this part in the run within 1 ms \(its connection closed\)\.$/);
+  assert.match(error.message, /did not keep this part within 1 ms \(its connection closed\)\.$/);
   assert.equal(admitted, 1);
 });

@@ -63,13 +63,18 @@ test('a proxy on the way is named, with a warning if it sees the headers', (t) =
   const warningsWith = (/** @type {Record<string, string>} */ headers, url = 'http://otel.example:4318') => {
     /** @type {string[]} */
     const warnings = [];
-    const onWarning = (/** @type {string} */ text) => warnings.push(text);
-    createOtlpPusher({ url, headers, onWarning, requester: createReceiver() });
+    const say = (/** @type {string} */ kind) => (/** @type {string} */ text) =>
+      warnings.push(`${kind}: ${text}`);
+    const [onWarning, onNotice] = [say('warning'), say('notice')];
+    createOtlpPusher({ url, headers, onWarning, onNotice, requester: createReceiver() });
     return warnings;
   };
-  assert.deepEqual(warningsWith({}), [`${through}.`]);
+  assert.deepEqual(warningsWith({}), [`notice: ${through}.`]);
+  assert.deepEqual(warningsWith({}, 'http://otel.example:4318/v1/metrics?key=secret'), [
+    `warning: ${through}, which sees the query of --otlp: use https://.`,
+  ]);
   assert.deepEqual(warningsWith({ authorization: 'a secret' }), [
-    `${through}, which sees OTEL_EXPORTER_OTLP_HEADERS: use https://.`,
+    `warning: ${through}, which sees OTEL_EXPORTER_OTLP_HEADERS: use https://.`,
   ]);
   assert.deepEqual(warningsWith({ authorization: 'a secret' }, 'http://127.0.0.1:4318'), []);
 });

@@ -177,19 +177,17 @@ const namesResponder = (url) =>
     der(0x30, der(0x30, oid('1.3.6.1.5.5.7.48.1'), der(0x86, Buffer.from(url)))),
   );
 
+/** @param {string} cert file */
+const optionsFor = (cert) => ({
+  ...{ cert, issuer, serials: null, revokedSerials: null, about: [], expect: [], ocspUrl: null },
+  ...{ hash: 'sha1', method: 'post' },
+});
+
 test('--from-aia: a certificate cannot choose an address that the scenario may not use', async () => {
   const { certFile } = ca.issue('named', { extensions: [namesResponder('http://h.example:1/o')] });
-  const options = {
-    cert: certFile,
-    issuer,
-    serials: null,
-    revokedSerials: null,
-    about: [],
-    expect: [],
-    ocspUrl: null,
-  };
+  const options = optionsFor(certFile);
   const plan = {
-    options: { ...options, fromAia: true, hash: 'sha1', method: 'post' },
+    options: { ...options, fromAia: true },
     target: {},
     load: { seed: 1 },
   };
@@ -211,22 +209,14 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
 
 test('the responder of a Vault is below the base path of its address, also of a Unix socket', async () => {
   const { certFile } = ca.issue('any');
-  const options = {
-    cert: certFile,
-    issuer,
-    serials: null,
-    revokedSerials: null,
-    about: [],
-    expect: [],
-    ocspUrl: null,
-  };
+  const options = optionsFor(certFile);
   for (const [url, path] of [
     ['http://h:1/vault', '/vault/v1/pki/ocsp'],
     ['unix:///run/s', '/v1/pki/ocsp'],
     ['unix:///run/s:/vault', '/vault/v1/pki/ocsp'],
   ]) {
     const plan = {
-      options: { ...options, fromAia: false, hash: 'sha1', method: 'post' },
+      options: { ...options, fromAia: false },
       target: { url, mount: 'pki' },
       load: { seed: 1 },
     };

@@ -127,7 +127,7 @@ function viewsOf({ load, measurement, ...result }, { operation, stage }, series)
   const isConstant = load.stageCount === undefined && load.rampUpMs <= load.warmupMs;
   const level = 'level' in part ? part.level.most : isConstant ? Number(load.ratePerSecond) : 0;
   // One arrival more or less changes the rate; a backlog lowers it.
-  const isAtLevel = result.unfinished || perSecond * (totals.planned + 2) >= level * totals.planned;
+  const isAtLevel = perSecond * (totals.planned + 2) >= level * totals.planned;
   // Older versions took every rate as proven that was offered and served.
   const servedAt = (/** @type {number} */ low) => ({
     ...view,

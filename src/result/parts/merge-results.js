@@ -110,8 +110,8 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
 }
 
 /**
- * Parts that were stopped while others went on: after that, a share of the load is missing. A file of a killed part lacks
- * what was in flight and waiting.
+ * Parts that were stopped while others went on: after that, a share of the load is missing. The file of a killed part lacks
+ * the requests that had no response yet.
  * @param {Part[]} parts @param {readonly MissingPart[]} known @returns {MissingPart[]}
  */
 function cutShort(parts, known) {
