@@ -101,7 +101,10 @@ async function runBench(name, settings) {
 
 /** @param {SavedReport[]} reports */
 function writePage(reports) {
-  if (reports.length === 0) throw new Error('There are no results: run npm run bench first.');
+  if (reports.length === 0) {
+    process.stderr.write('There are no results to write a page of. Run npm run bench first.\n');
+    return 1;
+  }
   const missing = Object.keys(benches).filter((name) => !reports.some(({ bench }) => bench === name));
   const left = missing.length === 0 ? [] : [`Not measured here: ${missing.join(', ')}.\n`];
   mkdirSync(CHARTS, { recursive: true });
