@@ -75,7 +75,8 @@ export function syntheticRun({
     });
     const all = [...samples.map((one) => change(one, names[one.operation])), ...waiting];
     for (const one of all.sort((a, b) => a.done - b.done)) recorder.record(one);
-    for (const [intended, member] of sent.dropped) recorder.addDropped(cells.of(intended, member), 1);
+    for (const [intended, member] of sent.dropped)
+      recorder.addUnsent(cells.of(intended, member), { dropped: 1, rested: 0 });
     const endedMs = samples.reduce((latest, { done }) => Math.max(latest, done), 0);
     return {
       ...endOf(),

@@ -70,7 +70,8 @@ export function startSending(context) {
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
   let usedMs = 0;
-  let restedMs = 0;
+  /** Time of connections that rested after a failed connect: by cell, and of all that a limit of this machine kept closed. */
+  const restedMs = { cells: new Array(cells.count).fill(0), limited: 0 };
   let stoppedMs = Number.POSITIVE_INFINITY;
   let finish = () => {};
   const ended = /** @type {Promise<void>} */ (
@@ -99,7 +100,7 @@ export function startSending(context) {
       add(sample);
       sent++;
       usedMs += sample.done - sample.sent;
-      if (backoffMs > 0) restedMs += restedAtLimit(sample, backoffMs);
+      if (backoffMs > 0) countRest(sample, backoffMs);
     },
     onFree() {
       pacer.tick();
@@ -140,12 +141,16 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
-  /** @param {Sample} sample @param {number} backoffMs @returns {number} ms of its rest during which no other connection was free */
-  function restedAtLimit({ failure, intended, done }, backoffMs) {
+  /** If a request waits, and no other connection is free. @param {Sample} sample @param {number} backoffMs */
+  function countRest({ failure, intended, done, operation }, backoffMs) {
     const isNeeded = !pacer.hasEnded() && slots.free === 0;
-    if (!AT_LIMITS.includes(String(failure)) || intended < load.warmupMs || !isNeeded) return 0;
-    return Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
+    if (intended < load.warmupMs || !isNeeded) return;
+    const ms = Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
+    restedMs.cells[cells.of(intended, operation)] += ms;
+    if (AT_LIMITS.includes(String(failure))) restedMs.limited += ms;
   }
+  /** @param {number} ms of connections @returns {number} estimate of the requests that they would have sent */
+  const sentIn = (ms) => (usedMs > 0 ? Math.round((ms * sent) / usedMs) : 0);
 
   async function conclude() {
     const endedMs = clock();
@@ -170,7 +175,7 @@ export function startSending(context) {
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
       /** Estimate: further requests of a closed loop, on connections that a limit of this machine kept closed. */
-      limited: usedMs > 0 ? Math.round((restedMs * sent) / usedMs) : 0,
+      limited: sentIn(restedMs.limited),
       /** Measured requests that had to open a connection first. */
       dialled,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
@@ -184,7 +189,8 @@ export function startSending(context) {
     };
     close();
     timers.push(setTimeout(recorder.skipBodies, CHECK_AT_END_MS));
-    const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped };
+    const rested = restedMs.cells.map(sentIn);
+    const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped, rested };
     const recorded = await recorder.finish(tail);
     // The timer of a sender that only warmed up would keep the process, and its ring, for 10 s.
     close();

@@ -81,6 +81,7 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
     toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
+    rested: sumOf(operations, 'rested'),
     ...{ model: load.model, arrivals: load.arrivals, timeoutMs: facts.timeoutMs, measurementValid },
   };
 }

@@ -46,6 +46,8 @@ export const SuccessTimes = z
 /** Times are milliseconds from the start of the measured phase. */
 export const MergeOperation = z.object({
   warmup: count,
+  /** Estimate: further requests of a closed loop, on connections that rested after a failed connect; absent in older files. */
+  rested: count.optional(),
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
   /** When successes were due, and when done, in equal parts of the measured phase; absent in older files. */
@@ -279,7 +281,7 @@ const RequirementVerdict = z.object({
   /** The error bar it was judged on, in `unit`; null: no bound. */
   ...each(['low', 'high'], number.optional()),
   /** For `not proven`: why it is undecided. */
-  doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'invalid']).optional(),
+  doubt: z.enum(['sample', 'tool', 'both', 'failures', 'unchecked', 'rested', 'invalid']).optional(),
 });
 
 /** Milliseconds; null if nothing was recorded. */

@@ -125,6 +125,8 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
       neverSent,
       sent,
       succeeded,
+      /** Estimate: further requests of a closed loop, on connections that rested after a failed connect. */
+      rested: total(operations.map(({ rested }) => rested)),
     },
     ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, ...parts },
     /** Of all due requests. */

@@ -71,6 +71,11 @@ export const REASONS = Object.freeze({
     const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
     return { text, remedy: 'Let the target keep connections open for longer, or raise --rate.' };
   },
+  connections_rested({ rested, sent, limited = 0 }) {
+    if (!isTooMany(rested - limited, sent)) return null;
+    const text = `Connections that could not be opened rested. About ${formatCount(rested)} further requests were not sent, and may have failed: ${formatCount(sent)} were.`;
+    return { text, remedy: 'Use --rate, or only as many connections (--concurrency) as the target accepts.' };
+  },
   unchecked({ unchecked, succeeded }) {
     if (unchecked === 0 || unchecked / succeeded < UNCHECKED) return null;
     const text = `${ofAll(unchecked, succeeded)} successful responses came too fast to be checked; only their HTTP status shows success.`;

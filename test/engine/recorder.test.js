@@ -70,12 +70,12 @@ describe('a recorder', () => {
     assert.equal(recorder.finish().cells[0].outcomes.good.count, 1);
   });
 
-  test('counts dropped arrivals, without a latency', () => {
+  test('counts dropped arrivals, and what resting connections did not send, without a latency', () => {
     const { recorder, rows } = setUp();
-    recorder.addDropped(0, 1);
-    recorder.addDropped(0, 2);
-    const [{ dropped, outcomes }] = recorder.finish().cells;
-    assert.deepEqual([dropped, outcomes, rows], [3, {}, []]);
+    recorder.addUnsent(0, { dropped: 1, rested: 4 });
+    recorder.addUnsent(0, { dropped: 2, rested: 1 });
+    const [{ dropped, rested, outcomes }] = recorder.finish().cells;
+    assert.deepEqual([dropped, rested, outcomes, rows], [3, 5, {}, []]);
   });
 
   test('counts unsent requests with their age, as neither sent nor completed', () => {
@@ -282,7 +282,7 @@ describe('a recorder', () => {
 });
 
 const SAMPLE = /** @type {Sample} */ ({});
-const TAIL = { endedMs: 1000, next: 0, waiting: 0, carriedMs: 0, dropped: [0] };
+const TAIL = { endedMs: 1000, next: 0, waiting: 0, carriedMs: 0, dropped: [0], rested: [0] };
 
 /**
  * @param {number} perMs samples that come in a millisecond

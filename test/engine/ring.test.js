@@ -148,7 +148,7 @@ describe('the sample ring', () => {
     assert.equal(reader.watermarkMs(), 0, 'samples done before 5000 ms are still on their way');
     assert.equal(writer.behind(), count);
     assert.equal(
-      writer.end({ endedMs: 1, next: 2, waiting: 3, carriedMs: 0, dropped: [4] }),
+      writer.end({ endedMs: 1, next: 2, waiting: 3, carriedMs: 0, dropped: [4], rested: [5] }),
       false,
       'it is full',
     );
@@ -163,7 +163,7 @@ describe('the sample ring', () => {
   test('the tail arrives', () => {
     const { writer, reader } = setUp();
     assert.equal(reader.tail(), null);
-    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carriedMs: 0, dropped: [7] };
+    const tail = { endedMs: 1234.5, next: 1e9, waiting: 1e6, carriedMs: 0, dropped: [7], rested: [9] };
     assert.equal(writer.end(tail), true);
     assert.deepEqual(reader.tail(), tail);
   });
@@ -182,7 +182,7 @@ describe('the sample ring', () => {
       writer.add(sample({ index: i, done: i, body: Buffer.alloc(10 + (i % 50), i & 255) }));
       if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carriedMs: 0, dropped: [0] })) {
+    while (!writer.end({ endedMs: count, next: 0, waiting: 0, carriedMs: 0, dropped: [0], rested: [0] })) {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const [seen] = await finished;

@@ -24,7 +24,7 @@ const failing = (failure, later = (fail) => fail()) => ({
   abort() {},
 });
 
-/** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {() => Promise<any>} checked @param {any} [changes] of the load */
+/** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {(tail: any) => Promise<any>} checked @param {any} [changes] of the load */
 function start(t, connections, skipBodies, checked, changes) {
   const { length } = connections;
   const plan = load({ model: 'closed', requests: length, concurrency: length, ...changes });
@@ -43,9 +43,9 @@ function start(t, connections, skipBodies, checked, changes) {
         advanceWatermark() {},
         behind: () => 0,
         skipBodies,
-        finish() {
+        finish(/** @type {any} */ tail) {
           calls.finished++;
-          return checked();
+          return checked(tail);
         },
       },
       pacing: { byThread: false, spins: 'never' },
@@ -96,24 +96,31 @@ test('when all is checked, no timer is left: the process may end', async (t) => 
   assert.equal(skipped, 0);
 });
 
-test('a connection that rests as this machine is at a limit keeps requests back, if no other is free', async (t) => {
+test('a connection that rests after a failed connect keeps requests back, if no other is free', async (t) => {
   const slow = working((respond) => setTimeout(respond, 5));
-  for (const [sentence, connections, isLimited] of /** @type {[string, any[], boolean][]} */ ([
-    ['no file descriptor', [slow, failing('too_many_open_files')], true],
-    ['no local port', [slow, failing('no_local_port')], true],
-    ['a fault of the target', [slow, failing('connection_refused')], false],
-    ['another connection takes its place', [failing('no_local_port'), slow], false],
-    ['no request is left', [failing('no_local_port', queueMicrotask)], false],
+  for (const [sentence, connections, expected] of /** @type {[string, any[], [boolean, boolean]][]} */ ([
+    ['no file descriptor', [slow, failing('too_many_open_files')], [true, true]],
+    ['no local port', [slow, failing('no_local_port')], [true, true]],
+    ['a fault of the target', [slow, failing('connection_refused')], [true, false]],
+    ['another connection takes its place', [failing('no_local_port'), slow], [false, false]],
+    ['no request is left', [failing('no_local_port', queueMicrotask)], [false, false]],
   ])) {
+    /** @type {any} */
+    let tail;
     const { sending } = start(
       t,
       connections,
       () => {},
-      async () => ({}),
+      async (/** @type {any} */ given) => {
+        tail = given;
+        return {};
+      },
       { requests: 2 * connections.length - 1 },
     );
     const { limited } = await sending.ended;
-    assert.equal(limited > 0, isLimited, `${sentence}: ${limited}`);
+    const [rested] = tail.rested;
+    assert.deepEqual([rested > 0, limited > 0], expected, `${sentence}: ${rested}, ${limited}`);
+    assert.ok(limited === 0 || limited === rested, sentence);
   }
 });
 

@@ -173,6 +173,10 @@ const UNCHECKED = [
   ['rate>=10/s', { good: MANY, unchecked: 1000 }, 'met', /The rate/],
   ['p99<1ms', { good: MANY, unchecked: 200 }, 'not met', /5 times/],
   ['max<2s', { good: MANY, unchecked: 200 }, 'not proven', /were not checked/],
+  ['errors<1%', { good: MANY, rested: 50 }, 'met', /0 %/],
+  ['errors<1%', { good: MANY, rested: 200 }, 'not proven', /about 200 further requests were not sent/],
+  ['p99<200ms', { good: MANY, rested: 200 }, 'not proven', /connections that could not be opened rested/],
+  ['rate>=490/s', { good: MANY, rested: 200 }, 'met', /The rate/],
   ['p50>1ms', { good: MANY, unchecked: 6000 }, 'not proven', /were not checked/],
 ];
 
@@ -241,6 +245,7 @@ test('every unproven requirement has a doubt', () => {
   const doubt = (/** @type {string} */ text, /** @type {Given} */ given) => judged(text, given).doubt;
   assert.equal(doubt('p99<200ms', { good: MANY, unchecked: 200 }), 'unchecked');
   assert.equal(doubt('p99<200ms', { good: MANY, unchecked: 10 }), undefined);
+  assert.equal(doubt('p99<200ms', { good: MANY, rested: 200 }), 'rested');
   assert.equal(doubt('p99<200ms', { good: MANY, measurementValid: false }), 'invalid');
   assert.equal(doubt('p99<200ms', { good: n(50) }), 'sample');
   assert.equal(doubt('p99<90ms', late(100)), 'tool');

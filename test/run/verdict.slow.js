@@ -1,6 +1,7 @@
 /** Reasons against a measurement, from real runs in which they hold. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import net from 'node:net';
 import { describe, test } from 'node:test';
 import { validateResult } from '../../src/result/schema.js';
 import { cannedOcsp, runHere } from './support.js';
@@ -48,6 +49,41 @@ describe('the verdict of a run on its own measurement', { concurrency: 1 }, () =
     assert.ok(codes(result).includes('connection_setup'), codes(result).join());
     const setups = Number(result.measurement.observed?.connectionSetups);
     assert.ok(setups > 180 && setups <= 200, `${setups} of 200`);
+  });
+
+  test('a closed loop whose target turns half of the connections away does not show few errors', async (t) => {
+    const subject = await target(t, {});
+    /** @type {net.Socket[]} */
+    const accepted = [];
+    const proxy = net.createServer((socket) => {
+      const upstream = net.connect(Number(new URL(subject['ocsp-url']).port), '127.0.0.1');
+      socket.pipe(upstream).pipe(socket);
+      for (const one of [socket, upstream]) one.on('error', () => {});
+      accepted.push(socket);
+    });
+    await new Promise((resolve) => proxy.listen(0, '127.0.0.1', () => resolve(null)));
+    const { port } = /** @type {AddressInfo} */ (proxy.address());
+    const timer = setInterval(() => {
+      // All four of the run are open.
+      if (accepted.length < 5) return;
+      clearInterval(timer);
+      proxy.close();
+      for (const socket of accepted.slice(-2)) socket.destroy();
+    }, 10);
+    t.after(() => clearInterval(timer));
+    const options = { concurrency: 4, duration: '3s', require: ['errors<5%', 'p90<1s', 'rate>=10/s'] };
+    const result = await runHere('ocsp', { ...subject, 'ocsp-url': `http://127.0.0.1:${port}/`, ...options });
+    const { failed, succeeded } = result.totals;
+    assert.ok(failed > 0 && failed < 0.05 * succeeded, `${failed} of ${succeeded}`);
+    assert.deepEqual(
+      result.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
+      [
+        ['not proven', 'rested'],
+        ['not proven', 'rested'],
+        ['met', undefined],
+      ],
+    );
+    assert.ok(codes(result).includes('connections_rested'), codes(result).join());
   });
 
   test('with more load than the target can handle, the backlog grows', async (t) => {

@@ -95,7 +95,9 @@ const tail = recordAll({
   onReport: livePort === null ? null : (atMs) => report({ atMs, ...recorder.soFar() }),
 });
 recordWaiting(tail);
-for (const [cell, count] of tail.dropped.entries()) recorder.addDropped(cell, count);
+for (const [cell, dropped] of tail.dropped.entries()) {
+  recorder.addUnsent(cell, { dropped, rested: tail.rested[cell] });
+}
 const tally = recorder.finish();
 post('end', { tally, kept: keepFiles.map((file) => file?.close() ?? null) });
 report({ atMs: tail.endedMs, tally, open: null });
@@ -112,7 +114,8 @@ function warmUp() {
     // One sample at a time: V8 compiles the loop that takes them only after thousands of iterations.
     const addNext = () => {
       if (added === SAMPLES) {
-        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, waiting: 0, carriedMs: 0, dropped: [0] });
+        const counts = { waiting: 0, dropped: [0], rested: [0] };
+        writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, carriedMs: 0, ...counts });
         return;
       }
       const i = added++;

@@ -138,9 +138,10 @@ export function createRecorder(context) {
     advance(ms) {
       closeSecondsBefore(ms - warmupMs);
     },
-    /** @param {number} cell index in the tally's list @param {number} count of the measured phase */
-    addDropped(cell, count) {
-      cells[cell].dropped += count;
+    /** Of the measured phase. @param {number} cell index in the tally's list @param {Pick<CellTally, 'dropped' | 'rested'>} counts */
+    addUnsent(cell, { dropped, rested }) {
+      cells[cell].dropped += dropped;
+      cells[cell].rested += rested;
     },
     /** Post it immediately. @returns {Pick<Report, 'tally' | 'open'>} up to now */
     soFar: () => ({ tally: packTally(tally), open: openRow() }),

@@ -13,6 +13,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} waiting number of due indexes from `next` on
  * @property {number} carriedMs upper bound, in ms, of the wait that the tool's lateness added to each
  * @property {number[]} dropped in the measured phase, by cell of the tally
+ * @property {number[]} rested the same of `rested`
  */
 
 const FIELDS = 16;
@@ -23,7 +24,7 @@ export const SMALL_RING = Object.freeze({ samples: 1 << 11, bytes: 1 << 18 });
 /** Positions in `control`, as Int32; byte counts are unsigned and wrap, as the sample counts do. */
 const [WRITTEN, TAKEN, BYTES_RELEASED, WATERMARK, ENDED, SLEEP, SKIP_BODIES] = [0, 1, 2, 3, 4, 5, 6];
 const TAIL_OFFSET = 64;
-/** Numbers in the Tail before `dropped`. */
+/** Numbers in the Tail before those of each cell. */
 const TAIL_HEAD = 4;
 /** The watermark is stored in units of 10 ms, so that an Int32 can hold 248 days. */
 const WATERMARK_UNIT_MS = 10;
@@ -40,7 +41,7 @@ const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 export function createRingMemory({ samples, bytes } = SIZE, cells = 1) {
   return {
     /** Counters (see the constants above), then the Tail. */
-    control: new SharedArrayBuffer(TAIL_OFFSET + (TAIL_HEAD + cells) * 8),
+    control: new SharedArrayBuffer(TAIL_OFFSET + (TAIL_HEAD + 2 * cells) * 8),
     /** FIELDS doubles per sample. */
     numbers: new SharedArrayBuffer(samples * FIELDS * 8),
     /** Bodies, each in one piece. */
@@ -139,9 +140,9 @@ export function openWriter(memory) {
     /** @returns {number} samples not yet taken by the reader */
     behind: () => unread() + spilled.length - spilledFrom,
     /** Call it last. @param {Tail} tail @returns {boolean} false: try again, the ring is full */
-    end({ endedMs, next, waiting, carriedMs, dropped }) {
+    end({ endedMs, next, waiting, carriedMs, dropped, rested }) {
       if (!unspill()) return false;
-      tail.set([endedMs, next, waiting, carriedMs, ...dropped]);
+      tail.set([endedMs, next, waiting, carriedMs, ...dropped, ...rested]);
       Atomics.store(control, ENDED, 1);
       return true;
     },
@@ -226,8 +227,16 @@ export function openReader(memory) {
     /** Read before `take`. @returns {Tail | null} null: the sender has not ended */
     tail() {
       if (Atomics.load(control, ENDED) === 0) return null;
-      const [endedMs, next, waiting, carriedMs, ...dropped] = tail;
-      return { endedMs, next, waiting, carriedMs, dropped };
+      const [endedMs, next, waiting, carriedMs, ...counts] = tail;
+      const cells = counts.length / 2;
+      return {
+        endedMs,
+        next,
+        waiting,
+        carriedMs,
+        dropped: counts.slice(0, cells),
+        rested: counts.slice(cells),
+      };
     },
     /** Blocks this thread. @param {number} ms */
     sleep: (ms) => Atomics.wait(control, SLEEP, 0, ms),

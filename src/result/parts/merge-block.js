@@ -23,9 +23,9 @@ export function mergeBlockOf({ cells, stages, facts: { endedMs, windowMs }, watc
   const inStage = (/** @type {number} */ index) => {
     const own = cells
       .filter(({ stage }) => stage === index)
-      .map(({ name, warmup, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
+      .map(({ name, warmup, rested, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
         name,
-        { warmup, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
+        { warmup, rested, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
       ]);
     return Object.fromEntries(own);
   };
@@ -75,6 +75,7 @@ export function tallyOf(result, merge) {
       ...{ dropped: totals.dropped, neverSentDue: totals.neverSentDue },
       ...{ planned: totals.planned, neverSent: totals.neverSent },
       successTimes: emptyTimes(),
+      rested: 0,
       ...own[name],
     })),
   );

@@ -26,6 +26,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: only the HTTP status shows success
+ * @property {number} [rested] further requests of a closed loop, on connections that rested after a failed connect
  * @property {number} [toolErrors] errors that the tool or its machine may have caused
  * @property {number} [timeoutMs] of requests
  * @property {boolean} measurementValid
@@ -68,22 +69,38 @@ const scopeOf = ({ operation, stage }) => {
 /** @param {ParsedRequirement} requirement @returns {Pick<RequirementVerdict, 'text' | 'limit' | 'unit'>} */
 const limitOf = ({ text, limit, metric }) => ({ text, limit, unit: METRICS[metric].unit });
 
-/** Not proven if met on an invalid measurement, or only with all unchecked responses counted as correct. @type {Judge} */
+/**
+ * Not proven if met on an invalid measurement, or only with all unchecked responses counted as correct, or without the requests that
+ * resting connections did not send.
+ * @type {Judge}
+ */
 function judgeWithDoubts(requirement, view) {
   const judged = judge(requirement, view);
   if (judged.verdict !== 'met') return judged;
-  const { unchecked = 0, measurementValid } = view;
-  const isProven =
-    measurementValid && (unchecked === 0 || judge(requirement, atWorst(view, unchecked)).verdict === 'met');
-  if (isProven) return judged;
-  const wrong = `${formatCount(unchecked)} responses were not checked; if they were wrong, the requirement would not be met.`;
-  const why = measurementValid ? wrong : 'the measurement is invalid, so this proves nothing.';
-  const doubt = measurementValid ? 'unchecked' : 'invalid';
-  return { ...judged, verdict: 'not proven', doubt, reason: `${judged.reason} But ${why}` };
+  const because = (/** @type {'invalid' | 'unchecked' | 'rested'} */ doubt, /** @type {string} */ why) => {
+    return {
+      ...judged,
+      verdict: /** @type {const} */ ('not proven'),
+      doubt,
+      reason: `${judged.reason} But ${why}`,
+    };
+  };
+  const { unchecked = 0, rested = 0, measurementValid } = view;
+  if (!measurementValid) return because('invalid', 'the measurement is invalid, so this proves nothing.');
+  const isMet = (/** @type {RunView} */ worst) => judge(requirement, worst).verdict === 'met';
+  const ifSo = 'the requirement would not be met.';
+  if (unchecked > 0 && !isMet(allWrong(view, unchecked)))
+    return because(
+      'unchecked',
+      `${formatCount(unchecked)} responses were not checked; if they were wrong, ${ifSo}`,
+    );
+  if (rested === 0 || isMet({ ...view, failed: view.failed + rested })) return judged;
+  const failing = `connections that could not be opened rested, and about ${formatCount(rested)} further requests were not sent`;
+  return because('rested', `${failing}; if they had failed, ${ifSo}`);
 }
 
 /** @param {RunView} view @param {number} unchecked @returns {RunView} with unchecked responses as failures */
-function atWorst(view, unchecked) {
+function allWrong(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {
     ...view,
