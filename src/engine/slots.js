@@ -142,6 +142,7 @@ export function createSlots({
       tls: connectedFirst && isTls ? sent - connected : 0,
       firstByte: (isWhole ? done : firstBytes) - sent,
       transfer: isWhole ? 0 : done - firstBytes,
+      receivedAt: Date.now(),
       sendLateMs: startMs - couldStart,
       carriedMs: couldStart - dueToStart,
       readLateMs: late,

@@ -44,7 +44,7 @@ const isCounts = (/** @type {any} */ list) =>
 const Checks = Verification.omit({ sampled: true });
 const Cell = MergeOperation.omit({ own: true }).extend({
   ...{ name: z.string(), stage: count, successTimes: SuccessTimes, verification: Checks },
-  ...each(['dropped', 'neverSentDue'], count),
+  ...each(['dropped', 'neverSentDue', 'rested'], count),
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.custom(isCounts))),
   outcomes: z.record(
     z.string(),

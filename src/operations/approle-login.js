@@ -10,6 +10,7 @@ import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiHeaders, apiPath, repeatRequest, vaultDuration } from './request-parts.js';
+import { openSerialSet, serialMemoryFor } from './serial-set.js';
 
 /** @import { Operation, PrepareContext } from './index.js' */
 
@@ -38,11 +39,13 @@ export const approleLogin = {
     no_token: 'HTTP 2xx, but without a token',
     no_accessor: 'HTTP 2xx, but the service token has no accessor to revoke it by',
     wrong_token: 'HTTP 2xx, but the token is of another type, or has other policies',
+    token_repeated:
+      'the token of an earlier login of this run: a cache responds, such as that of Vault Proxy',
     wrong_lifetime: 'HTTP 2xx, but the lifetime of the token is not the requested one',
     ...CALL_OUTCOMES,
   },
   async prepare(context) {
-    const { client, plan, signal } = context;
+    const { client, plan, signal, owns } = context;
     const { tokenType, tokenTtl } = plan.options;
     const fixture = await prepareCalls(context, { usesInRun: false });
     let entity = '';
@@ -67,21 +70,26 @@ export const approleLogin = {
     // All logins with one role share one entity.
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = idOf(auth?.entity_id);
-    return { ...fixture, headers: apiHeaders(null, plan.target.namespace), mount, credentials };
+    const headers = apiHeaders(null, plan.target.namespace);
+    return { ...fixture, headers, mount, credentials, tokens: serialMemoryFor(plan.load, owns) };
   },
   createRequester(_plan, { basePath, headers, mount, credentials }) {
     const path = apiPath(basePath, 'auth', mount, 'login');
     return repeatRequest({ method: 'POST', path, headers, body: JSON.stringify(credentials) });
   },
-  createClassifier({ options: { tokenTtl, tokenType } }) {
-    return createJsonClassifier('logged_in', ({ auth }) => {
+  createClassifier({ options: { tokenTtl, tokenType }, load: { shard } }, { tokens }) {
+    const tokenSet = openSerialSet(tokens);
+    const classify = createJsonClassifier('logged_in', ({ auth }) => {
       if (textOf(auth?.client_token) === '') return 'no_token';
       if (auth.token_type !== tokenType || !isDeepStrictEqual(auth.policies, TOKEN_POLICIES))
         return 'wrong_token';
       // Batch tokens have no accessor.
       if (tokenType === 'service' && textOf(auth.accessor) === '') return 'no_accessor';
-      return auth.lease_duration === Math.round(tokenTtl / 1000) ? null : 'wrong_lifetime';
+      if (auth.lease_duration !== Math.round(tokenTtl / 1000)) return 'wrong_lifetime';
+      return tokenSet.add(Buffer.from(auth.client_token)) === 'repeated' ? 'token_repeated' : null;
     });
+    classify.notes = () => tokenSet.notes('Tokens', shard);
+    return classify;
   },
 };
 

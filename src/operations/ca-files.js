@@ -124,7 +124,7 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
   let last = Buffer.alloc(0);
   /** @type {Checked} */
   let checked = { failure: unreadable, notBefore: 0, notAfter: 0 };
-  return (status, body) => {
+  return (status, body, _index, receivedAt = Date.now()) => {
     if (!isSuccess(status)) return refusal(status);
     if (!last.equals(body)) {
       last = Buffer.from(body);
@@ -135,7 +135,7 @@ function createFileClassifier({ current, early, late, unreadable }, check) {
         // Unreadable.
       }
     }
-    const failure = checked.failure ?? checkTimes(checked, Date.now(), early, late);
+    const failure = checked.failure ?? checkTimes(checked, receivedAt, early, late);
     return failure === null ? passed(current) : failed(failure);
   };
 }

@@ -41,8 +41,8 @@ import { camelCase } from '../common/options.js';
  * @property {'passed' | 'failed' | null} verification null: nothing to verify, e.g. an HTTP 503
  * @property {unknown} [kept] plain data for the Keeper, e.g. a serial
  */
-/** @typedef {{(status: number, body: Uint8Array, index: number): Classification, byStatus?: (status: number) => Classification | null,
- *   notes?: () => string[]}} Classify `byStatus`: judges a response whose body was not kept; null: the body
+/** @typedef {{(status: number, body: Uint8Array, index: number, receivedAt?: number): Classification, byStatus?: (status: number) => Classification | null,
+ *   notes?: () => string[]}} Classify `receivedAt`: epoch ms; omitted: now. `byStatus`: judges a response whose body was not kept; null: the body
  *   decides, as for HTTP 2xx without `byStatus`. `notes`: at the end, limits of the checks; the same on every thread */
 /**
  * @typedef {object} Operation

@@ -3,11 +3,10 @@ import { availableParallelism } from 'node:os';
 import { describeWriteError } from '../common/atomic-write.js';
 import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { formatCount } from '../common/units.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate, expectNames } from '../pki/certificate-check.js';
 import { ipBytes } from '../pki/names.js';
 import { decodePem, encodePem, serialHex } from '../pki/text.js';
-import { allRequests, expectedRequests } from '../plan/due.js';
+import { expectedRequests } from '../plan/due.js';
 import { describeFootprint } from '../vault/check-role.js';
 import { numberOf, textOf } from '../vault/client.js';
 import { redact } from '../vault/redact.js';
@@ -22,7 +21,7 @@ import {
   repeatRequest,
   vaultDuration,
 } from './request-parts.js';
-import { createSerialMemory, openSerialSet } from './serial-set.js';
+import { openSerialSet, serialMemoryFor } from './serial-set.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
@@ -152,7 +151,7 @@ async function prepare(context) {
   return {
     ...fixture,
     path: apiPath(fixture.basePath, target.mount, verb, ...(roleName === null ? [] : [roleName])),
-    serials: createSerialMemory(allRequests(load) === null ? null : count),
+    serials: serialMemoryFor(load, owns),
     csrs: verb === 'issue' ? null : await createCsrs(context, facts),
   };
 }
@@ -200,13 +199,11 @@ function createRequester({ options, load: { seed } }, { path, headers, csrs: poo
 /** @param {Record<string, any>} options @returns {boolean} whether all requests have the same names */
 const isFixed = ({ cn, altNames }) => ![cn, ...altNames].some(hasPlaceholder);
 
-const SERIALS_OF_PART = 'Serials were compared within each part of the plan, not between parts.';
-
 /** @type {Operation['createClassifier']} */
 function createClassifier({ options, load: { seed, shard } }, { serials, csrs: pool }) {
   const serialSet = openSerialSet(serials);
   const fixed = isFixed(options) ? expectNames(namesOf(options, seed, 0)) : null;
-  const classify = createJsonClassifier('issued', ({ data }, index) => {
+  const classify = createJsonClassifier('issued', ({ data }, index, receivedAt) => {
     const csr = pool === null ? null : pool[index % pool.length];
     const { failure, serial } = checkIssuedCertificate({
       certificatePem: data?.certificate,
@@ -216,7 +213,7 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
       expected: fixed ?? expectNames(csr ?? namesOf(options, seed, index)),
       serialNumber: data?.serial_number,
       isVerbatim: options.role === undefined,
-      nowMs: Date.now(),
+      nowMs: receivedAt,
     });
     if (failure !== null) return failure;
     if (csr === null && !data.private_key) return 'no_private_key';
@@ -228,7 +225,6 @@ function createClassifier({ options, load: { seed, shard } }, { serials, csrs: p
     const kept = { serial: serialHex(serial), certificate: encodePem('CERTIFICATE', der).trimEnd() };
     return { outcome: 'issued', success: true, verification: 'passed', kept };
   });
-  const full = `Each serial was compared with the first ${formatCount(serialSet.max)} of this run, not with later ones.`;
-  classify.notes = () => [...(serialSet.isFull() ? [full] : []), ...(shard ? [SERIALS_OF_PART] : [])];
+  classify.notes = () => serialSet.notes('Serials', shard);
   return classify;
 }

@@ -163,10 +163,10 @@ function createClassifier({ load: { seed } }, { issuerDer, kinds }) {
   const kindOf = chooseKind(kinds, seed);
   let hasOtherCertId = false;
   /** @type {Classify} */
-  const classify = (status, body, index) => {
+  const classify = (status, body, index, receivedAt = Date.now()) => {
     const kind = kindOf(index);
     const expected = sets[kind].expectation(index);
-    expected.nowMs = Date.now();
+    expected.nowMs = receivedAt;
     let verdict = checker.check(body, expected);
     const { ownCertId } = expected;
     if (verdict === 'cert_id_mismatch' && ownCertId !== null) {

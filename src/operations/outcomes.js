@@ -68,17 +68,17 @@ export const isSuccess = (status) => status >= 200 && status <= 299;
 
 /**
  * @param {string} success outcome @returns {Classify}
- * @param {(json: Record<string, any>, index: number) => string | Classification | null} check null: passed
+ * @param {(json: Record<string, any>, index: number, receivedAt: number) => string | Classification | null} check null: passed
  */
 export function createJsonClassifier(success, check) {
   const good = passed(success);
-  return (status, body, index) => {
+  return (status, body, index, receivedAt = Date.now()) => {
     if (!isSuccess(status)) return refusal(status);
     const json = parseJson(body);
     if (json === null) return failed('not_json');
     const errors = json.errors ?? [];
     if (!Array.isArray(errors) || errors.length > 0) return failed('error_body');
-    const result = check(json, index);
+    const result = check(json, index, receivedAt);
     if (result === null) return good;
     return typeof result === 'string' ? failed(result) : result;
   };

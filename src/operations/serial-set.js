@@ -1,4 +1,12 @@
-/** The serials of a run, in memory that all threads share: a hash table of 64-bit fingerprints with open addressing. */
+/**
+ * The serials of a run, or other values that never repeat, in memory that all threads share: a hash table of 64-bit fingerprints
+ * with open addressing.
+ */
+import { formatCount } from '../common/units.js';
+import { allRequests, expectedRequests } from '../plan/due.js';
+
+/** @import { LoadPlan } from '../plan/load.js' */
+/** @import { PrepareContext } from './index.js' */
 
 /** Slots of 8 bytes: at most 16 MiB. */
 const [MIN_SLOTS, MAX_SLOTS] = [1 << 12, 1 << 21];
@@ -8,6 +16,10 @@ export function createSerialMemory(expected = null) {
   const wanted = Math.min(MAX_SLOTS, Math.max(MIN_SLOTS, 2 * (expected ?? MAX_SLOTS)));
   return new SharedArrayBuffer((2 ** Math.ceil(Math.log2(wanted)) + 1) * 8);
 }
+
+/** For the responses of a run, or of its part. @param {LoadPlan} load @param {PrepareContext['owns']} owns */
+export const serialMemoryFor = (load, owns) =>
+  createSerialMemory(allRequests(load) === null ? null : expectedRequests(load, owns));
 
 /** @param {SharedArrayBuffer} memory */
 export function openSerialSet(memory) {
@@ -20,6 +32,12 @@ export function openSerialSet(memory) {
   return {
     max,
     isFull,
+    /** Limits of the comparison. @param {string} unit plural, as what the values are @param {LoadPlan['shard']} shard @returns {string[]} sentences */
+    notes(unit, shard) {
+      const full = `${unit} were compared with the first ${formatCount(max)} of this run, not with later ones.`;
+      const inPart = `${unit} were compared within each part of the plan, not between parts.`;
+      return [...(isFull() ? [full] : []), ...(shard ? [inPart] : [])];
+    },
     /** @param {Uint8Array} serial @returns {'new' | 'repeated' | 'full'} full: not seen before, and not remembered */
     add(serial) {
       const hash = fingerprint(serial);

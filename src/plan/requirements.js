@@ -76,7 +76,7 @@ export const MAX_REQUIREMENTS = 200;
 
 /**
  * @template {Requirement & {operation?: string, stage?: string}} R @param {R[]} requirements
- * @returns {R[]} the same @throws {PkiLoadError} code `contradiction` if no run can meet two of them
+ * @returns {R[]} each once @throws {PkiLoadError} code `contradiction` if no run can meet two of them
  */
 export function withoutContradiction(requirements) {
   const keyOf = (/** @type {R} */ { metric, quantile, series, operation, stage }) =>
@@ -94,7 +94,8 @@ export function withoutContradiction(requirements) {
     const message = `${low.text} and ${high.text} cannot both be met.`;
     throw usageError('contradiction', message, 'Leave one of them out.');
   }
-  return requirements;
+  const scopeOf = (/** @type {R} */ { text, operation, stage }) => JSON.stringify([text, operation, stage]);
+  return [...new Map(requirements.map((one) => [scopeOf(one), one])).values()];
 }
 
 /** @param {string} problem without its period */

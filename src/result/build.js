@@ -25,6 +25,7 @@ export function measure(operations, facts) {
     failed: countSent(false),
     dropped: sumOf(operations, 'dropped'),
     neverSentDue: sumOf(operations, 'neverSentDue'),
+    rested: sumOf(operations, 'rested'),
   };
   const errors = countErrors(counts);
   const all = timesOf(outcomes.map(([, outcome]) => outcome));
@@ -81,7 +82,6 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
     toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
-    rested: sumOf(operations, 'rested'),
     ...{ model: load.model, arrivals: load.arrivals, timeoutMs: facts.timeoutMs, measurementValid },
   };
 }

@@ -50,8 +50,9 @@ export function conclude({ plan, mix, window, target, command, seconds, sendResu
   const cells = withPlanned(tallied, window.cells ?? null, left);
   const operations = foldStages(cells, stages);
   const watched = watchedOf(ends, lateness, machine);
-  const toolErrors = countToolErrors(operations, watched);
-  const facts = { ...factsOf(load, window, sendResult), ...unitsAndMeaningsOf(mix), toolErrors };
+  const engineFacts = factsOf(load, window, sendResult);
+  const toolErrors = countToolErrors(operations, watched, engineFacts);
+  const facts = { ...engineFacts, ...unitsAndMeaningsOf(mix), toolErrors };
   const block = buildBlock(operations, facts);
   const targetIsLocal = isThisMachine(target.url);
   const dueIn = schedule === null ? null : createDuePerSecond(schedule, load.shard, load.warmupMs);

@@ -46,8 +46,6 @@ export const SuccessTimes = z
 /** Times are milliseconds from the start of the measured phase. */
 export const MergeOperation = z.object({
   warmup: count,
-  /** Estimate: further requests of a closed loop, on connections that rested after a failed connect; absent in older files. */
-  rested: count.optional(),
   perSecond: z.object(each(['sent', 'succeeded', 'failed'], z.array(count))),
   lastSuccessMs: amount,
   /** When successes were due, and when done, in equal parts of the measured phase; absent in older files. */
@@ -162,6 +160,8 @@ const Totals = named('Totals', {
   neverSentDue: count,
   /** Due requests without a good response. */
   errors: count,
+  /** Estimate: further requests of a closed loop, on connections that rested after a failed connect; absent in older files. */
+  rested: count.optional(),
 });
 
 /** Successes. `bar`: the target's rate per second, with 95 % bounds. */

@@ -84,14 +84,17 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
+ * @param {{interrupted: boolean}} facts
  * @returns {number} upper bound of the errors that the tool, its machine or an interruption caused, not the target
  */
-export function countToolErrors(operations, { droppedLate, forgone }) {
+export function countToolErrors(operations, { droppedLate, forgone }, { interrupted }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const failed = outcomes.map(([name, { count }]) =>
     name === 'cut_off' ? count : failedAtLimits({ [name]: count }),
   );
-  return droppedLate + forgone + total(failed);
+  // What still waited for a connection when the user stopped the run might have succeeded.
+  const waiting = interrupted ? total(operations.map(({ neverSentDue }) => neverSentDue)) : 0;
+  return droppedLate + forgone + total(failed) + waiting;
 }
 
 /**

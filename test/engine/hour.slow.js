@@ -67,6 +67,7 @@ function begin() {
         sendLateMs: 0,
         carriedMs: 0,
         readLateMs: 0,
+        receivedAt: 0,
         ...NO_PHASES,
         failure,
         status,

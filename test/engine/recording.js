@@ -57,6 +57,7 @@ export function sample(intended, done, what, changes = {}) {
     sendLateMs: 0,
     carriedMs: 0,
     readLateMs: 0,
+    receivedAt: 0,
     ...NO_PHASES,
     failure: isBody ? null : what.failure,
     status: isBody ? 200 : 0,

@@ -154,6 +154,7 @@ test('a busy sender that opens connections does not stand still, whenever the re
     const until = performance.now() + 20;
     while (performance.now() < until);
   };
+  const beginMs = performance.now();
   const responses = /** @type {(() => void)[]} */ ([]);
   const slow = () => ({
     send(/** @type {any} */ _request, /** @type {any} */ { onConnect, onConnected, onSent, onResponse }) {
@@ -172,5 +173,8 @@ test('a busy sender that opens connections does not stand still, whenever the re
     () => {},
     async () => ({}),
   );
-  assert.equal((await sending.ended).stalledMs, 0);
+  const { stalledMs } = await sending.ended;
+  // A busy machine may have stopped this thread.
+  const stoppedMs = performance.now() - beginMs - 10 * 3 * 20;
+  assert.ok(stalledMs <= 2 * stoppedMs, `${stalledMs} ms, of ${stoppedMs} ms`);
 });

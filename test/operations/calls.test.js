@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { approleLogin as login } from '../../src/operations/approle-login.js';
 import { health } from '../../src/operations/health.js';
 import { http } from '../../src/operations/http.js';
+import { createSerialMemory } from '../../src/operations/serial-set.js';
 import { tokenLookup as lookup } from '../../src/operations/token-lookup.js';
 import { assertAllSeen, assertRow, assertUsage, CALL, planOf, REFUSALS } from './calls-support.js';
 
@@ -51,10 +52,13 @@ describe('approle-login', () => {
   });
 
   test('responses', () => {
-    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), CALL);
+    const fixture = { ...CALL, tokens: createSerialMemory(10) };
+    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m' }), fixture);
     /** @type {Row[]} */
     const rows = [
       row('a login', {}, 'logged_in'),
+      row('the same token again, from a cache', { accessor: 'b' }, 'token_repeated'),
+      row('another token', { client_token: 'hvs.y' }, 'logged_in'),
       ['no auth', 200, { data: {} }, 'no_token'],
       row('an empty token', { client_token: '' }, 'no_token'),
       row('a token that is a number', { client_token: 5 }, 'no_token'),
@@ -75,7 +79,8 @@ describe('approle-login', () => {
   });
 
   test('a batch token has no accessor', () => {
-    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m', tokenType: 'batch' }), CALL);
+    const fixture = { ...CALL, tokens: createSerialMemory(10) };
+    const classify = login.createClassifier(planOf(login, { tokenTtl: '1m', tokenType: 'batch' }), fixture);
     const good = { good: ['logged_in'] };
     assertRow(classify, row('a batch token', { token_type: 'batch', accessor: '' }, 'logged_in'), good);
     assertRow(classify, row('a service token', {}, 'wrong_token'), good);

@@ -128,6 +128,7 @@ function sampleOf(index, intended, sent, done, lag, failure) {
     sendLateMs: lag,
     carriedMs: 0,
     readLateMs: 0,
+    receivedAt: 0,
     ...NO_PHASES,
     failure,
     status: 200,

@@ -96,7 +96,17 @@ function run({ ratePerSecond, seconds, warmupSeconds = 0 }, target, changes = {}
 /** @param {number} index @param {number} intended @param {number} done */
 const sample = (index, intended, done) =>
   /** @type {import('../../src/engine/recording/ring.js').Sample} */ ({
-    ...{ operation: 0, index, intended, sent: intended, done, sendLateMs: 0, carriedMs: 0, readLateMs: 0 },
+    ...{
+      operation: 0,
+      index,
+      intended,
+      sent: intended,
+      done,
+      sendLateMs: 0,
+      carriedMs: 0,
+      readLateMs: 0,
+      receivedAt: 0,
+    },
     ...{ failure: null, status: 200, body: new Uint8Array(0) },
   });
 

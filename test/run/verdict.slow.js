@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import net from 'node:net';
 import { describe, test } from 'node:test';
+import { checkVerdicts } from '../../src/result/check/check-verdicts.js';
 import { validateResult } from '../../src/result/schema.js';
 import { cannedOcsp, runHere } from './support.js';
 
@@ -71,19 +72,16 @@ describe('the verdict of a run on its own measurement', { concurrency: 1 }, () =
       for (const socket of accepted.slice(-2)) socket.destroy();
     }, 10);
     t.after(() => clearInterval(timer));
-    const options = { concurrency: 4, duration: '3s', require: ['errors<5%', 'p90<1s', 'rate>=10/s'] };
+    const options = { concurrency: 4, duration: '3s', require: ['errors<5%', 'p90<1s'] };
     const result = await runHere('ocsp', { ...subject, 'ocsp-url': `http://127.0.0.1:${port}/`, ...options });
     const { failed, succeeded } = result.totals;
     assert.ok(failed > 0 && failed < 0.05 * succeeded, `${failed} of ${succeeded}`);
     assert.deepEqual(
-      result.requirements.map(({ verdict, doubt }) => [verdict, doubt]),
-      [
-        ['not proven', 'rested'],
-        ['not proven', 'rested'],
-        ['met', undefined],
-      ],
+      result.requirements.slice(0, 2).map(({ verdict }) => verdict),
+      ['not proven', 'not proven'],
     );
     assert.ok(codes(result).includes('connections_rested'), codes(result).join());
+    assert.deepEqual([...checkVerdicts(result)], [], 'the file can be read');
   });
 
   test('with more load than the target can handle, the backlog grows', async (t) => {

@@ -122,6 +122,15 @@ function readRun(source, scenario, run, path, setup) {
   });
   const level = model === 'closed' ? 'concurrency' : 'rate';
   const staged = stages && readStages(source, stages, level, at('stages'));
+  const shared = staged?.findIndex((stage) => entries.some((entry) => entry.name === stage.name)) ?? -1;
+  if (shared >= 0) {
+    const text = `is ${JSON.stringify(staged?.[shared].name)}, the name of an operation`;
+    throw source.error(
+      [...at('stages'), shared],
+      text,
+      'Use a different name: requirements are named after both.',
+    );
+  }
   const requirements = [
     ...readRequirements(require),
     ...mix.flatMap((entry, i) => readRequirements(entry.require, { operation: entries[i].name })),

@@ -75,7 +75,7 @@ function recordWaiting({ endedMs: done, next, waiting, carriedMs }) {
   if (waiting === 0) return;
   const schedule = /** @type {Schedule} */ (scheduleOf(load));
   const times = { sent: done, done, sendLateMs: 0, readLateMs: 0, ...NO_PHASES };
-  const unsent = { ...times, failure: 'never_sent', status: 0, body: null };
+  const unsent = { ...times, failure: 'never_sent', status: 0, body: null, receivedAt: 0 };
   // One reused object: there may be a million arrivals.
   const sample = { ...unsent, operation: 0, index: 0, intended: 0, carriedMs: 0 };
   for (let i = 0; i < waiting; i++) {
@@ -132,6 +132,7 @@ function warmUp() {
         carriedMs: 0,
         readLateMs: (i % 13) / 1000,
         ...phases,
+        receivedAt: Date.now(),
       };
       writer.add({ operation: i % operations.length, index: 0, ...times, failure: null, status, body });
       writer.advanceWatermark(added * GAP_MS);

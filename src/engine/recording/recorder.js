@@ -56,13 +56,13 @@ export function createRecorder(context) {
   const current = createCurrentSecond();
 
   /** @param {Sample} sample @returns {Classification} */
-  function classifySample({ operation, failure, status, body, index }) {
+  function classifySample({ operation, failure, status, body, index, receivedAt }) {
     if (failure !== null) return { outcome: failure, success: false, verification: null };
     const { classify } = operations[operation];
     try {
-      if (body !== null) return classify(status, body, index);
+      if (body !== null) return classify(status, body, index, receivedAt);
       if (classify.byStatus !== undefined) return classify.byStatus(status) ?? UNCHECKED;
-      return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index);
+      return status >= 200 && status < 300 ? UNCHECKED : classify(status, NO_BODY, index, receivedAt);
     } catch {
       return CHECK_FAILED;
     }

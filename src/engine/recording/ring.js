@@ -16,7 +16,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number[]} rested the same of `rested`
  */
 
-const FIELDS = 16;
+const FIELDS = 17;
 /** Powers of two. */
 const SIZE = Object.freeze({ samples: 1 << 15, bytes: 1 << 23 });
 /** Enough for a warm-up. */
@@ -111,6 +111,7 @@ export function openWriter(memory) {
     numbers[to + 13] = sample.tls;
     numbers[to + 14] = sample.firstByte;
     numbers[to + 15] = sample.transfer;
+    numbers[to + 16] = sample.receivedAt;
     written = (written + 1) | 0;
     Atomics.store(control, WRITTEN, written);
   }
@@ -177,6 +178,8 @@ function readSample(numbers, from, body) {
     tls: numbers[from + 13],
     firstByte: numbers[from + 14],
     transfer: numbers[from + 15],
+    /** `done` by the wall clock, epoch ms: responses are checked later. */
+    receivedAt: numbers[from + 16],
     /** Outcome if the response is missing or incomplete; null: complete. */
     failure: failure < 0 ? null : FAILURES[failure],
     /** HTTP status; 0 without a response. */

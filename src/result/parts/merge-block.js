@@ -23,9 +23,9 @@ export function mergeBlockOf({ cells, stages, facts: { endedMs, windowMs }, watc
   const inStage = (/** @type {number} */ index) => {
     const own = cells
       .filter(({ stage }) => stage === index)
-      .map(({ name, warmup, rested, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
+      .map(({ name, warmup, perSecond, lastSuccessMs, successTimes, successesAfter, outcomes }) => [
         name,
-        { warmup, rested, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
+        { warmup, perSecond, lastSuccessMs, successTimes, successesAfter, own: ownOf(outcomes) },
       ]);
     return Object.fromEntries(own);
   };
@@ -72,10 +72,9 @@ export function tallyOf(result, merge) {
       stage,
       outcomes: outcomesOf(outcomeDetails, own[name].own ?? {}),
       verification: { ...verification, notes: verification.notes ?? [] },
-      ...{ dropped: totals.dropped, neverSentDue: totals.neverSentDue },
+      ...{ dropped: totals.dropped, neverSentDue: totals.neverSentDue, rested: totals.rested ?? 0 },
       ...{ planned: totals.planned, neverSent: totals.neverSent },
       successTimes: emptyTimes(),
-      rested: 0,
       ...own[name],
     })),
   );
