@@ -1,7 +1,7 @@
 /** The way to a server: its own address, another one (--connect-to), a Unix socket, or a proxy. */
 import { BlockList, isIP } from 'node:net';
 import { usageError } from '../common/errors.js';
-import { isLoopback } from '../common/listen.js';
+import { isLoopback, unmapped } from '../common/listen.js';
 import { isSocket, parseConnectTo } from '../common/options.js';
 import { redactToken } from '../common/sanitize.js';
 
@@ -51,7 +51,10 @@ export function readProxies(env) {
 /** @param {string} origin @returns {Place} host without brackets; for a Unix socket localhost, as Vault's own client sends */
 export function placeOf(origin) {
   const { protocol, hostname, port } = new URL(isSocket(origin) ? 'http://localhost' : origin);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) };
+  return {
+    host: unmapped(hostname.replace(/^\[|\]$/g, '')),
+    port: Number(port || (protocol === 'https:' ? 443 : 80)),
+  };
 }
 
 /**

@@ -229,14 +229,15 @@ export async function createLeader({ onOwnResult, ...options }) {
     ...ofStep(0),
     ofStep,
     /**
-     * Lets the other parts go. Once their results were taken, errors of part 0 are not theirs.
+     * Lets the other parts go. Once their results were taken, errors of part 0 are not theirs; an interruption is of all.
      * @param {{why?: string | null, exitCode?: number}} [how] `why`: a sentence; null: all went well
      */
     end({ why = null, exitCode = EXIT.ok } = {}) {
       const areTaken = each().length > 0 && each().every(({ state }) => state.result !== null);
       const { aborted, reason } = interrupted.signal;
       const cause = why !== null && aborted ? reason.message : why;
-      const ending = why !== null && areTaken ? { why: null, exitCode: EXIT.ok } : { why: cause, exitCode };
+      const isOwn = why !== null && areTaken && exitCode !== EXIT.interrupted;
+      const ending = isOwn ? { why: null, exitCode: EXIT.ok } : { why: cause, exitCode };
       gathering.end({ type: 'end', ...ending });
     },
   };

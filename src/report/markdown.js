@@ -95,6 +95,7 @@ export function escapeMarkdown(text) {
     .replace(/[\\`*_[\]<>|~&$#]/g, '\\$&')
     .replace(/@(?=\w)/g, `@${BREAK}`)
     .replace(/#(?=\d)/g, `#${BREAK}`)
+    .replace(/\bGH-(?=\d)/gi, (found) => found + BREAK)
     .replace(/:\/\//g, '\\://')
     .replace(/\bwww\./gi, (found) => `${found.slice(0, -1)}\\.`)
     .replace(/^(\s*)([-+=])/, '$1\\$2')

@@ -31,8 +31,10 @@ const MAX_DEPTH = 100;
 /** No list of numbers is denser than `0,0`; an object takes 200 bytes of memory, a number or a key up to 100. */
 const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 2, 4];
 
-/** Characters of keys, and of texts except these, at most: reports repeat them. */
+/** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
+/** The same of texts under these keys: no histogram is longer, and Linux takes no longer command line. */
+const MAX_LONG = 2_000_000;
 const LONG = ['histogram', 'lag', 'readLate', 'own', 'plan', 'command', 'description'];
 
 /** A histogram has about one non-empty bucket for each character, but a made-up one of 120 characters can have 28,672. */
@@ -135,15 +137,14 @@ const READERS = {
   },
 };
 
-/** zod checks none of these. @param {unknown} value @param {boolean} [mayBeLong] @returns {string | undefined} */
-function faultIn(value, mayBeLong = false) {
-  if (typeof value === 'string' && value.length > MAX_TEXT && !mayBeLong)
-    return `a text of more than ${MAX_TEXT} characters`;
+/** zod checks none of these. @param {unknown} value @param {number} [max] characters of texts @returns {string | undefined} */
+function faultIn(value, max = MAX_TEXT) {
+  if (typeof value === 'string' && value.length > max) return `a text of more than ${max} characters`;
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of entriesOf(value)) {
     if (key === '__proto__') return 'a key __proto__';
     if (key.length > MAX_KEY) return `a key of more than ${MAX_KEY} characters`;
-    const fault = faultIn(inner, mayBeLong || LONG.includes(key));
+    const fault = faultIn(inner, LONG.includes(key) ? MAX_LONG : max);
     if (fault !== undefined) return fault;
   }
 }

@@ -74,6 +74,8 @@ describe('the route', () => {
     ['never for loopback', 'http://127.0.0.1:8200', both, '127.0.0.1:8200'],
     ['nor its name', 'http://localhost:8200', both, 'localhost:8200'],
     ['nor its IPv6', 'http://[::1]:8200', both, '[::1]:8200'],
+    ['nor mapped to IPv6', 'http://[::ffff:127.0.0.1]:8200', both, '127.0.0.1:8200'],
+    ['NO_PROXY, mapped', 'http://[::ffff:10.0.0.7]', { ...both, NO_PROXY: '10.0.0.0/8' }, '10.0.0.7:80'],
     ['an IPv6 server', 'https://[fd00::2]', both, 's.proxy:3128 HTTPS_PROXY to [fd00::2]:443'],
     [
       "Vault's own first",

@@ -574,7 +574,8 @@ describe('the connection', { concurrency: 3, ...LIMIT }, () => {
       assert.deepEqual([result.merged?.length, exitCodeOf(result)], [2, 130]);
       const partial = who === 'part 1' ? /incomplete: part 1 of 2 \(it was interrupted\)\.$/ : /^$/;
       assert.match(missingIn(result.measurement), partial);
-      leader.end({ exitCode: 130 });
+      // A search says why.
+      leader.end({ why: who === 'part 0' ? 'It was interrupted.' : null, exitCode: 130 });
       assert.equal(await inTime(member.ended), 130);
       const told = texts.includes('Part 1 of 2 was interrupted. All parts stop.');
       assert.equal(told, who === 'part 1');

@@ -39,6 +39,7 @@ describe('untrusted text', () => {
     ['HTML', '<img src=x onerror=1>', '\\<img src=x onerror=1\\>'],
     ['a mention', 'by @team', 'by @\u200bteam'],
     ['an issue', 'see #12', 'see \\#\u200b12'],
+    ['an issue by its other name', 'GH-26', 'GH-\u200b26'],
     ['an address', 'http://a.example', 'http\\://a.example'],
     ['an address without a scheme', 'www.a.example', 'www\\.a.example'],
     ['a list', '- x', '\\- x'],

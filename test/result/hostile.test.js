@@ -92,6 +92,12 @@ const REFUSED = [
     /has a text of more than 10000 characters/,
   ],
   [
+    'a command line of 3 MB, longer than any',
+    changed((document) => (document.command = '\u202e'.repeat(3e6))),
+    'bad_document',
+    /has a text of more than 2000000 characters/,
+  ],
+  [
     'a long schema of a newer version',
     JSON.stringify({ schema: `vault-pki-load/result/${'9'.repeat(1e6)}` }),
     'bad_document',

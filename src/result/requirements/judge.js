@@ -94,9 +94,11 @@ function judgeWithDoubts(requirement, view) {
       'unchecked',
       `${formatCount(unchecked)} responses were not checked; if they were wrong, ${ifSo}`,
     );
-  if (rested === 0 || isMet({ ...view, failed: view.failed + rested })) return judged;
-  const failing = `connections that could not be opened rested, and about ${formatCount(rested)} further requests were not sent`;
-  return because('rested', `${failing}; if they had failed, ${ifSo}`);
+  const worst = unchecked > 0 ? allWrong(view, unchecked) : view;
+  if (rested === 0 || isMet({ ...worst, failed: worst.failed + rested })) return judged;
+  const kept = `the target refused connections, which then rested, and about ${formatCount(rested)} further requests were not sent`;
+  const wrong = unchecked > 0 ? ', and the unchecked responses were wrong' : '';
+  return because('rested', `${kept}; if they had failed${wrong}, ${ifSo}`);
 }
 
 /** @param {RunView} view @param {number} unchecked @returns {RunView} with unchecked responses as failures */
