@@ -123,9 +123,12 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
     else if (event.type === 'notice' && !quiet) writeLine(event.text);
   };
   const isSingle = steps.length === 1 && settings.repeat === 1 && settings.search === null;
-  const files = out.filter((path) => isSingle && path.endsWith('.json'));
-  const own = files.map((path) => path.replace(/\.json$/, `-part-${part.index}.json`));
-  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, own);
+  const files = out.filter((path) => isSingle && /\.json$/i.test(path));
+  const own = files.map((path) => path.replace(/\.json$/i, `-part-${part.index}.json`));
+  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, [
+    ...out,
+    ...own,
+  ]);
   const writePart = async (/** @type {Result} */ result) => {
     for (const failure of await writeFiles(result, own)) print(textOf(failure));
   };
@@ -163,10 +166,10 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
 /**
  * Mistakes that would otherwise be found only when all parts are there.
  * @param {Pick<RunSettings, 'search' | 'metrics'>} settings @param {readonly {plan: Plan}[]} steps
- * @param {string[]} own files of this part
+ * @param {string[]} files those of this part, and of the whole run
  */
-async function checkBeforeOthers({ search, metrics }, steps, own) {
-  checkOutputs({ out: own });
+async function checkBeforeOthers({ search, metrics }, steps, files) {
+  checkOutputs({ out: files });
   if (search !== null) {
     const { checkSearchable } = await import('../campaigns/search/find-max.js');
     for (const { plan } of steps) checkSearchable(plan, search);

@@ -8,6 +8,7 @@ import { createDialler } from './connection.js';
 import { transportFailure } from './failures.js';
 import { createBlockEncoder } from './http2-frames.js';
 import { Session, Stream } from './http2-session.js';
+import { routeOf } from './route.js';
 import { tlsInRotation } from './tls.js';
 
 /** @import { LoadConnection } from './connection.js' */
@@ -30,8 +31,9 @@ const ALPN = ['h2', 'http/1.1'];
  * @param {StreamOptions & Parameters<typeof createDialler>[2]} options
  * @returns {LoadConnection[]} one for each stream, all of one connection
  */
-export function createStreams({ origin, tls, streams, maxRequests = null, ...options }) {
-  const dial = createDialler(origin, tls, { ...options, alpn: ALPN });
+export function createStreams({ origin, tls, streams, maxRequests = null, route: given, ...options }) {
+  const route = given ?? routeOf(origin, tls.network);
+  const dial = createDialler(origin, tls, { ...options, route, alpn: ALPN });
   const scheme = origin.startsWith('https:') ? 'https' : 'http';
   const encode = createBlockEncoder(new URL(origin).host, scheme);
   /** Also those that take no new requests but still have some in flight. @type {Set<Session>} */
@@ -43,7 +45,7 @@ export function createStreams({ origin, tls, streams, maxRequests = null, ...opt
     if (current !== null && current.left > 0) return current;
     const session = new Session(
       maxRequests ?? MAX_REQUESTS,
-      scheme === 'https',
+      { isTls: scheme === 'https', atProxy: route.proxy !== null },
       () => sessions.delete(session),
       (stream) => findSession().add(stream),
     );
@@ -99,8 +101,11 @@ function createStream({ findSession, encode, streams, keepOnly, onClose }) {
   let closed = false;
   let abandonOpening = () => {};
   function abort() {
+    const { session } = stream;
+    const failure = session?.waitsFor ?? null;
     stream.exchange = null;
-    stream.session?.abort(stream);
+    session?.abort(stream);
+    return failure;
   }
   return {
     open(timeoutMs) {
@@ -111,7 +116,7 @@ function createStream({ findSession, encode, streams, keepOnly, onClose }) {
           reject(Object.assign(new Error(text), { code }));
         };
         const timer = setTimeout(() => {
-          giveUp('connect_timeout');
+          giveUp(session?.waitsFor ?? 'connect_timeout');
           session?.abandon(onOpen);
         }, timeoutMs);
         abandonOpening = () => giveUp('aborted');

@@ -86,6 +86,8 @@ export class Session {
   /** Requests that it still takes. */
   left;
   #isTls;
+  /** Connecting to the proxy, or waiting for its tunnel. */
+  #atProxy;
   #onEnd;
   #sendElsewhere;
   /** @type {Dialled | null} null: ended */
@@ -119,12 +121,13 @@ export class Session {
   #streamWindow = wire.INITIAL_WINDOW;
 
   /**
-   * @param {number} maxRequests @param {boolean} isTls @param {() => void} onEnd
+   * @param {number} maxRequests @param {{isTls: boolean, atProxy: boolean}} way `atProxy`: through one @param {() => void} onEnd
    * @param {(stream: Stream) => void} sendElsewhere a request that this connection took, but did not send and will not
    */
-  constructor(maxRequests, isTls, onEnd, sendElsewhere) {
+  constructor(maxRequests, { isTls, atProxy }, onEnd, sendElsewhere) {
     this.left = maxRequests;
     this.#isTls = isTls;
+    this.#atProxy = atProxy;
     this.#onEnd = onEnd;
     this.#sendElsewhere = sendElsewhere;
   }
@@ -133,6 +136,7 @@ export class Session {
   dial(dial) {
     this.#socket = dial({
       connected: () => {
+        this.#atProxy = false;
         // The others wait for its handshake; each handshake counts once.
         const [first] = this.#waiting;
         first?.exchange?.onConnected?.();
@@ -171,6 +175,11 @@ export class Session {
     else if (!this.#isReading) this.#start();
   }
 
+  /** @returns {'proxy_timeout' | null} whom a request has waited for; null: the server */
+  get waitsFor() {
+    return this.#atProxy ? 'proxy_timeout' : null;
+  }
+
   /** @param {Stream} stream whose response is not wanted any more */
   abort(stream) {
     // The server, or the network, may be gone: the next request opens a connection.
@@ -194,6 +203,7 @@ export class Session {
 
   #ready() {
     if (this.#socket === null) return;
+    this.#atProxy = false;
     if (this.#isTls && this.#socket.alpnProtocol !== 'h2') return this.#end(() => 'http2_not_offered');
     this.#isReady = true;
     this.#socket.write(wire.clientPreface(STREAM_WINDOW, MAX_HEAD_BYTES));

@@ -7,7 +7,7 @@ import { constants, fstatSync, openSync, write as writeLater, writeSync } from '
 import { isatty } from 'node:tty';
 import { stripVTControlCharacters } from 'node:util';
 import { total } from '../common/sums.js';
-import { WIDTH } from '../report/layout.js';
+import { stringWidth, WIDTH } from '../report/layout.js';
 
 /** @typedef {ReturnType<typeof createWriter>} Writer */
 /** @typedef {ReturnType<typeof liveScreen>} Screen */
@@ -131,7 +131,7 @@ export function liveScreen({ write, isBusy, onFree }, terminal) {
 
   /** @returns {string} erases the visible frame, whose lines wrap when a terminal becomes narrower */
   function erasure() {
-    const widths = drawn.map((line) => stripVTControlCharacters(line).length);
+    const widths = drawn.map((line) => stringWidth(stripVTControlCharacters(line)));
     const height = total(widths.map((width) => Math.max(1, Math.ceil(width / columns))));
     drawn = [];
     return height === 0 ? '' : `\r\u001b[${height}A\u001b[J`;

@@ -678,7 +678,7 @@ describe('on a server that sends any frames', () => {
   const dialled = (sendElsewhere = () => assert.fail()) => {
     const calls = /** @type {any} */ ({});
     const written = /** @type {Buffer[]} */ ([]);
-    const session = new Session(1e6, false, () => {}, sendElsewhere);
+    const session = new Session(1e6, { isTls: false, atProxy: false }, () => {}, sendElsewhere);
     session.dial((given) => {
       Object.assign(calls, given);
       const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { createConnection } from '../../src/http/connection.js';
+import { createStreams } from '../../src/http/http2-connection.js';
 import { createRotation } from '../../src/http/lookup.js';
 import { createRequester } from '../../src/http/request.js';
 import { openTunnel } from '../../src/http/tunnel.js';
@@ -174,6 +175,19 @@ for (const scheme of ['http', 'https']) {
         code: isTls ? 'proxy_timeout' : 'no_response',
       });
     });
+
+    if (isTls) {
+      test('so is one that does not respond to HTTP/2', async () => {
+        proxy.state.fault = () => {};
+        const tls = { ...trust, network: readNetwork({ url: originOf() }, [], settings()) };
+        const [stream] = createStreams({ origin: originOf(), tls, streams: 1 });
+        exchange(stream);
+        while (proxy.state.log.length === 0) await new Promise((resolve) => setImmediate(resolve));
+        assert.equal(stream.abort(), 'proxy_timeout');
+        await assert.rejects(stream.open(20), { code: 'proxy_timeout' });
+        await stream.close();
+      });
+    }
 
     test('NO_PROXY, and --connect-to, which the tunnel leads to', async () => {
       const [here] = [`127.0.0.1:${server.port}`];
