@@ -125,10 +125,7 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
   const isSingle = steps.length === 1 && settings.repeat === 1 && settings.search === null;
   const files = out.filter((path) => isSingle && /\.json$/i.test(path));
   const own = files.map((path) => path.replace(/\.json$/i, `-part-${part.index}.json`));
-  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, [
-    ...out,
-    ...own,
-  ]);
+  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, own);
   const writePart = async (/** @type {Result} */ result) => {
     for (const failure of await writeFiles(result, own)) print(textOf(failure));
   };
@@ -166,7 +163,7 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
 /**
  * Mistakes that would otherwise be found only when all parts are there.
  * @param {Pick<RunSettings, 'search' | 'metrics'>} settings @param {readonly {plan: Plan}[]} steps
- * @param {string[]} files those of this part, and of the whole run
+ * @param {string[]} files of this part
  */
 async function checkBeforeOthers({ search, metrics }, steps, files) {
   checkOutputs({ out: files });

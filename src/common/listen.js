@@ -53,7 +53,7 @@ export async function listen(server, { host, port }, subject, prefix) {
 }
 
 /** @param {string} host without brackets @returns {string} an IPv4-mapped address, as a URL writes it, as IPv4 (RFC 4291, 2.5.5.2) */
-export function unmapped(host) {
+export function toIPv4(host) {
   const [, ...groups] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host) ?? [];
   return groups.length === 0
     ? host
@@ -62,7 +62,7 @@ export function unmapped(host) {
 
 /** Whether only this machine can reach it. @param {string} given a name or an address, without brackets */
 export function isLoopback(given) {
-  const host = unmapped(given);
+  const host = toIPv4(given);
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 

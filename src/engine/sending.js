@@ -70,7 +70,7 @@ export function startSending(context) {
   let forgone = { count: 0, carriedMs: 0 };
   let leftWhileFree = false;
   let usedMs = 0;
-  /** Time of connections that rested after a failed connect: by cell, and of all that a limit of this machine kept closed. */
+  /** Time of connections that rested after a failed connect, by cell; `limited`: in all, at a limit of this machine. */
   const restedMs = { cells: new Array(cells.count).fill(0), limited: 0 };
   let stoppedMs = Number.POSITIVE_INFINITY;
   let finish = () => {};
@@ -141,16 +141,16 @@ export function startSending(context) {
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 
-  /** If a request waits, and no other connection is free. @param {Sample} sample @param {number} backoffMs */
+  /** In the measured phase, if a request waits, and no other connection is free. @param {Sample} sample @param {number} backoffMs */
   function countRest({ failure, intended, done, operation }, backoffMs) {
     const isNeeded = !pacer.hasEnded() && slots.free === 0;
-    if (intended < load.warmupMs || !isNeeded) return;
-    const ms = Math.max(0, Math.min(backoffMs, arrivals.stopAtMs - done));
-    restedMs.cells[cells.of(intended, operation)] += ms;
+    const ms = Math.min(done + backoffMs, arrivals.stopAtMs) - Math.max(done, load.warmupMs);
+    if (!isNeeded || ms <= 0) return;
+    restedMs.cells[cells.of(Math.max(intended, load.warmupMs), operation)] += ms;
     if (AT_LIMITS.includes(String(failure))) restedMs.limited += ms;
   }
   /** @param {number} ms of connections @returns {number} estimate of the requests that they would have sent */
-  const sentIn = (ms) => (usedMs > 0 ? Math.round((ms * sent) / usedMs) : 0);
+  const estimateRequests = (ms) => (usedMs > 0 ? Math.round((ms * sent) / usedMs) : 0);
 
   async function conclude() {
     const endedMs = clock();
@@ -175,7 +175,7 @@ export function startSending(context) {
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
       /** Estimate: further requests of a closed loop, on connections that a limit of this machine kept closed. */
-      limited: sentIn(restedMs.limited),
+      limited: estimateRequests(restedMs.limited),
       /** Measured requests that had to open a connection first. */
       dialled,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
@@ -189,7 +189,7 @@ export function startSending(context) {
     };
     close();
     timers.push(setTimeout(recorder.skipBodies, CHECK_AT_END_MS));
-    const rested = restedMs.cells.map(sentIn);
+    const rested = restedMs.cells.map(estimateRequests);
     const tail = { endedMs, next, waiting, carriedMs: forgone.carriedMs, dropped, rested };
     const recorded = await recorder.finish(tail);
     // The timer of a sender that only warmed up would keep the process, and its ring, for 10 s.

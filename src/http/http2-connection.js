@@ -13,6 +13,7 @@ import { tlsInRotation } from './tls.js';
 
 /** @import { LoadConnection } from './connection.js' */
 /** @import { Request } from './exchange.js' */
+/** @import { Route } from './route.js' */
 /** @import { Tls } from './tls.js' */
 
 /** The odd numbers of 31 bits identify a client's streams. */
@@ -59,7 +60,7 @@ export function createStreams({ origin, tls, streams, maxRequests = null, route:
     if (--open === 0) for (const session of sessions) session.close();
   };
   const keepOnly = (/** @type {ReadonlySet<string>} */ addresses) => current?.keepOnly(addresses);
-  const shared = { findSession, encode, streams, keepOnly, onClose };
+  const shared = { findSession, encode, streams, proxy: route.proxy, keepOnly, onClose };
   return Array.from({ length: streams }, () => createStream(shared));
 }
 
@@ -94,15 +95,15 @@ export async function checkHttp2(origin, tls, { streamsPerConnection, concurrenc
 /**
  * @param {object} shared @param {() => Session} shared.findSession that takes another request
  * @param {(request: Request) => Buffer} shared.encode @param {number} shared.streams of a connection
- * @param {(addresses: ReadonlySet<string>) => void} shared.keepOnly @param {() => void} shared.onClose @returns {LoadConnection}
+ * @param {Route['proxy']} shared.proxy @param {(addresses: ReadonlySet<string>) => void} shared.keepOnly @param {() => void} shared.onClose @returns {LoadConnection}
  */
-function createStream({ findSession, encode, streams, keepOnly, onClose }) {
+function createStream({ findSession, encode, streams, proxy, keepOnly, onClose }) {
   const stream = new Stream();
   let closed = false;
   let abandonOpening = () => {};
   function abort() {
     const { session } = stream;
-    const failure = session?.waitsFor ?? null;
+    const failure = session?.timeoutFailure ?? null;
     stream.exchange = null;
     session?.abort(stream);
     return failure;
@@ -111,12 +112,12 @@ function createStream({ findSession, encode, streams, keepOnly, onClose }) {
     open(timeoutMs) {
       return new Promise((resolve, reject) => {
         /** @param {string} code @param {string} [text] */
-        const giveUp = (code, text = transportFailure(code).text) => {
+        const giveUp = (code, text = transportFailure(code, proxy).text) => {
           clearTimeout(timer);
           reject(Object.assign(new Error(text), { code }));
         };
         const timer = setTimeout(() => {
-          giveUp(session?.waitsFor ?? 'connect_timeout');
+          giveUp(session?.timeoutFailure ?? 'connect_timeout');
           session?.abandon(onOpen);
         }, timeoutMs);
         abandonOpening = () => giveUp('aborted');

@@ -175,8 +175,8 @@ export class Session {
     else if (!this.#isReading) this.#start();
   }
 
-  /** @returns {'proxy_timeout' | null} whom a request has waited for; null: the server */
-  get waitsFor() {
+  /** @returns {'proxy_timeout' | null} of a request that has waited for too long; null: not for the proxy */
+  get timeoutFailure() {
     return this.#atProxy ? 'proxy_timeout' : null;
   }
 

@@ -1,7 +1,7 @@
 /** The way to a server: its own address, another one (--connect-to), a Unix socket, or a proxy. */
 import { BlockList, isIP } from 'node:net';
 import { usageError } from '../common/errors.js';
-import { isLoopback, unmapped } from '../common/listen.js';
+import { isLoopback, toIPv4 } from '../common/listen.js';
 import { isSocket, parseConnectTo } from '../common/options.js';
 import { redactToken } from '../common/sanitize.js';
 
@@ -52,7 +52,7 @@ export function readProxies(env) {
 export function placeOf(origin) {
   const { protocol, hostname, port } = new URL(isSocket(origin) ? 'http://localhost' : origin);
   return {
-    host: unmapped(hostname.replace(/^\[|\]$/g, '')),
+    host: toIPv4(hostname.replace(/^\[|\]$/g, '')),
     port: Number(port || (protocol === 'https:' ? 443 : 80)),
   };
 }
@@ -95,7 +95,11 @@ export function isExcluded(host, port, noProxy) {
       isIP(entry) === 0 ? (/^\[?(.*?)\]?(?::(\d+))?$/s.exec(entry) ?? []) : ['', entry];
     if (entry === '*') return true;
     if (!name || ownPort !== String(port)) return false;
-    const [, network = name, bits = isIP(network) === 6 ? 128 : 32] = /^(.+)\/(\d+)$/.exec(name) ?? [];
+    const [
+      ,
+      network = isIP(name) === 6 ? placeOf(`http://[${name}]`).host : name,
+      bits = isIP(network) === 6 ? 128 : 32,
+    ] = /^(.+)\/(\d+)$/.exec(name) ?? [];
     if (isIP(network) !== 0) return isWithin(host, network, Number(bits));
     const domain = name.replace(/^\*(?=\.)/, '');
     return host === domain || host.endsWith(domain.startsWith('.') ? domain : `.${domain}`);
@@ -144,7 +148,7 @@ function authorizationOf({ username, password }) {
 function redirect(own, connectTo) {
   const fits = connectTo.map(parseConnectTo).find((one) => {
     const { host, port } = one?.from ?? { host: '', port: '' };
-    return (host === '' || host === own.host) && (port === '' || port === String(own.port));
+    return (host === '' || toIPv4(host) === own.host) && (port === '' || port === String(own.port));
   });
   if (!fits) return own;
   return { host: fits.to.host || own.host, port: Number(fits.to.port || own.port) };

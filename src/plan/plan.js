@@ -4,7 +4,7 @@ import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
-import { MAX_REQUIREMENTS, parseRequirement, withoutContradiction } from './requirements.js';
+import { parseRequirement, withoutContradiction } from './requirements.js';
 import { checkArrivals } from './schedule.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
@@ -57,12 +57,6 @@ export function makePlan(operation, input, environment = readEnvironment()) {
   operation.check?.(options, common);
   const load = planLoad(common, environment);
   checkArrivals([load]);
-  const { length } = common.require;
-  rejectIf(
-    length > MAX_REQUIREMENTS,
-    `There are ${length} requirements; the limit is ${MAX_REQUIREMENTS}.`,
-    'Use fewer.',
-  );
   return deepFreeze({
     operation: operation.name,
     dev: common.dev,

@@ -1,5 +1,5 @@
 /** Parses requirements (`p99<200ms`); result/requirements judges them. */
-import { PkiLoadError, quote, usageError } from '../common/errors.js';
+import { PkiLoadError, quote, rejectIf, usageError } from '../common/errors.js';
 import { parseDuration, parseRate } from '../common/units.js';
 
 /** @typedef {typeof SERIES[number]} Series */
@@ -95,7 +95,10 @@ export function withoutContradiction(requirements) {
     throw usageError('contradiction', message, 'Leave one of them out.');
   }
   const scopeOf = (/** @type {R} */ { text, operation, stage }) => JSON.stringify([text, operation, stage]);
-  return [...new Map(requirements.map((one) => [scopeOf(one), one])).values()];
+  const once = [...new Map(requirements.map((one) => [scopeOf(one), one])).values()];
+  const problem = `There are ${once.length} requirements; the limit is ${MAX_REQUIREMENTS}.`;
+  rejectIf(once.length > MAX_REQUIREMENTS, problem, 'Use fewer.');
+  return once;
 }
 
 /** @param {string} problem without its period */

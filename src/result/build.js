@@ -28,16 +28,25 @@ export function measure(operations, facts) {
     rested: sumOf(operations, 'rested'),
   };
   const errors = countErrors(counts);
+  // What still waited for a connection when the user stopped the run might have succeeded.
+  const waiting = facts.interrupted ? counts.neverSentDue : 0;
+  const toolErrors = Math.min(errors, (facts.toolErrors ?? 0) + waiting);
   const all = timesOf(outcomes.map(([, outcome]) => outcome));
-  const rates = ratesOf(operations, facts, { succeeded: counts.succeeded, errors, all });
-  return { operations, facts, outcomes, counts, errors, all, ...rates };
+  const rates = ratesOf(operations, facts, {
+    succeeded: counts.succeeded,
+    errors: errors - toolErrors,
+    all,
+  });
+  return { operations, facts, outcomes, counts, errors, toolErrors, all, ...rates };
 }
 
 /** @param {Parameters<typeof measure>} measured @returns {OperationBlock} of the whole run, a stage or an operation */
 export function buildBlock(...measured) {
-  const { operations, facts, outcomes, counts, errors, all, windowMs, ...rates } = measure(...measured);
+  const { operations, facts, outcomes, counts, errors, toolErrors, all, windowMs, ...rates } = measure(
+    ...measured,
+  );
   const { succeeded, failed, dropped } = counts;
-  const { planned, neverSent, toolErrors, meanings } = facts;
+  const { planned, neverSent, meanings } = facts;
   const errorShare = errorRateOf(counts);
   const phases = phasesOf(outcomes.map(([, outcome]) => outcome));
   const handshakes = phases.tls?.count ?? 0;
@@ -70,7 +79,7 @@ export function buildBlock(...measured) {
 }
 
 /** @param {Measured} measured @param {LoadPlan} load @param {boolean} measurementValid @returns {RunView} */
-export function buildView({ operations, facts, outcomes, errors, ...measured }, load, measurementValid) {
+export function buildView({ operations, facts, outcomes, ...measured }, load, measurementValid) {
   const timesWhere = (/** @type {(name: string, success: boolean) => boolean} */ isIncluded) =>
     timesOf(outcomes.flatMap(([name, outcome]) => (isIncluded(name, outcome.success) ? outcome : [])));
   const isLevel = load.stages === null && load.rampUpMs <= load.warmupMs;
@@ -80,7 +89,6 @@ export function buildView({ operations, facts, outcomes, errors, ...measured }, 
     ...(isLevel ? {} : { offeredAs: 'mean' }),
     series: timesWhere((_, success) => success),
     checked: timesWhere((name, success) => success && name !== 'unchecked'),
-    toolErrors: Math.min(errors, facts.toolErrors ?? 0),
     unchecked: total(operations.map(({ verification }) => verification.unchecked)),
     ...{ model: load.model, arrivals: load.arrivals, timeoutMs: facts.timeoutMs, measurementValid },
   };

@@ -13,7 +13,7 @@ import { timesOf } from './latency.js';
  * @typedef {object} OwnFacts Facts that neither the tallies nor the engine have
  * @property {Record<string, string>} units of responses, by operation: `certificates`
  * @property {Record<string, string>} meanings by outcome: a sentence
- * @property {number} [toolErrors] upper bound of the errors that the tool or its machine caused
+ * @property {number} [toolErrors] see countToolErrors
  * @property {ReturnType<typeof limitsOf>} [limits] of all operations, which share the connections
  * @property {number | null} [concurrency] requests that a closed loop may have in flight; null: unknown
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
@@ -22,7 +22,7 @@ import { timesOf } from './latency.js';
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 /** @typedef {{kept: boolean | null, delayMs: number, windowMs: number}} Pace see paceOf */
-/** @typedef {{succeeded: number, errors: number, all: ReturnType<typeof timesOf>}} Sums */
+/** @typedef {{succeeded: number, errors: number, all: ReturnType<typeof timesOf>}} Sums `errors`: without those that the tool may have caused */
 
 /** @param {CellTally[]} operations @param {RunFacts} facts @param {Sums} sums */
 export function ratesOf(operations, facts, { succeeded, errors, all }) {
@@ -42,7 +42,7 @@ export function ratesOf(operations, facts, { succeeded, errors, all }) {
   const bar = rateBar({
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
-    errors: Math.max(0, errors - (facts.toolErrors ?? 0)),
+    errors,
     isServed: isConstant && allOnTime,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,

@@ -33,8 +33,8 @@ const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 2, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
-/** The same of texts under these keys: no histogram is longer, and Linux takes no longer command line. */
-const MAX_LONG = 2_000_000;
+/** The same of texts under these keys: no histogram is longer, nor a command line by Linux' default. */
+const MAX_LONG = 2 ** 21;
 const LONG = ['histogram', 'lag', 'readLate', 'own', 'plan', 'command', 'description'];
 
 /** A histogram has about one non-empty bucket for each character, but a made-up one of 120 characters can have 28,672. */

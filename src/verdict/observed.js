@@ -1,6 +1,7 @@
 /** The tool's observations of its own process and threads -> the basis of the verdict. */
 import { hostname, networkInterfaces } from 'node:os';
 import { figures, sumHistograms, valueAtRank } from '../common/histogram.js';
+import { isLoopback, toIPv4 } from '../common/listen.js';
 import { maxOf, total } from '../common/sums.js';
 import { addUp } from '../engine/recording/tally.js';
 import { mergeBacklogs, worstStall } from '../engine/watch/sender.js';
@@ -85,16 +86,15 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @param {{interrupted: boolean}} facts
- * @returns {number} upper bound of the errors that the tool, its machine or an interruption caused, not the target
+ * @returns {number} upper bound of the errors that the tool, its machine or an interruption caused, not the target; without the requests
+ *   that an interruption left waiting, which include `forgone`: each block counts its own
  */
 export function countToolErrors(operations, { droppedLate, forgone }, { interrupted }) {
   const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
   const failed = outcomes.map(([name, { count }]) =>
     name === 'cut_off' ? count : failedAtLimits({ [name]: count }),
   );
-  // What still waited for a connection when the user stopped the run might have succeeded.
-  const waiting = interrupted ? total(operations.map(({ neverSentDue }) => neverSentDue)) : 0;
-  return droppedLate + forgone + total(failed) + waiting;
+  return droppedLate + (interrupted ? 0 : forgone) + total(failed);
 }
 
 /**
@@ -128,7 +128,6 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
       neverSent,
       sent,
       succeeded,
-      /** Estimate: further requests of a closed loop, on connections that rested after a failed connect. */
       rested: total(operations.map(({ rested }) => rested)),
     },
     ...{ unchecked: block.verification.unchecked, outcomes: block.outcomes, targetIsLocal, ...parts },
@@ -172,11 +171,11 @@ function spread(histogram) {
 
 /** @param {string} url @returns {boolean} its host is a name or address of this machine */
 export function isThisMachine(url) {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase();
+  const host = toIPv4(new URL(url).hostname.replace(/^\[|\]$/g, '').toLowerCase());
   // No host: a Unix socket.
   if (['', 'localhost'].includes(host) || host.endsWith('.localhost') || host === hostname().toLowerCase())
     return true;
-  if (/^(127\.|0\.0\.0\.0$|::1?$|::ffff:7f)/.test(host)) return true;
+  if (isLoopback(host) || ['0.0.0.0', '::'].includes(host)) return true;
   try {
     return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
   } catch {

@@ -73,7 +73,7 @@ export const REASONS = Object.freeze({
   },
   connections_rested({ rested, sent, limited = 0 }) {
     if (!isTooMany(rested - limited, sent)) return null;
-    const text = `The target refused connections, which then rested: about ${formatCount(rested)} further requests were not sent, and may have failed. ${formatCount(sent)} were sent.`;
+    const text = `Connections rested after failed connects. They would have sent about ${formatCount(rested)} further requests, which may have failed; ${formatCount(sent)} were sent.`;
     return { text, remedy: 'Use --rate, or only as many connections (--concurrency) as the target accepts.' };
   },
   unchecked({ unchecked, succeeded }) {

@@ -48,6 +48,18 @@ describe('a recorder', () => {
     assert.equal(shape(good.latency.transfer)[2], 4001);
   });
 
+  test('a response is checked by the time it came', () => {
+    const seen = /** @type {unknown[]} */ ([]);
+    const { recorder } = setUp({
+      judge: (status, body, index, receivedAt) => {
+        seen.push([index, receivedAt]);
+        return classify(status, body, index);
+      },
+    });
+    recorder.record(sample(100, 103, 'good', { index: 7, receivedAt: 1234 }));
+    assert.deepEqual(seen, [[7, 1234]]);
+  });
+
   test('excludes the warm-up from every figure, but keeps its items', () => {
     const { recorder, rows, kept } = setUp({ warmupMs: 1000 });
     recorder.record(sample(999.9, 2500, 'good', { index: 4 }));

@@ -184,7 +184,8 @@ for (const scheme of ['http', 'https']) {
         exchange(stream);
         while (proxy.state.log.length === 0) await new Promise((resolve) => setImmediate(resolve));
         assert.equal(stream.abort(), 'proxy_timeout');
-        await assert.rejects(stream.open(20), { code: 'proxy_timeout' });
+        const message = /the proxy 127\.0\.0\.1:\d+ \(HTTPS_PROXY\) did not respond in time$/;
+        await assert.rejects(stream.open(20), { code: 'proxy_timeout', message });
         await stream.close();
       });
     }

@@ -205,6 +205,11 @@ const STEPS = [
     sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven', doubt: 'both' }] }),
     ['--threads'],
   ],
+  [
+    'connections rested',
+    sampleResult(GOOD, { requirements: [{ ...MET, verdict: 'not proven', doubt: 'rested' }] }),
+    ['--rate'],
+  ],
   ['nothing was sent', sampleResult([], { requirements: [MET] }), []],
   ['the run has not ended', SAMPLES.unfinished, []],
 ];

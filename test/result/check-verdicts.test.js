@@ -150,6 +150,15 @@ for (const [what, edit, message] of EDITS) {
   });
 }
 
+test('a verdict may be in doubt although its bar is within the limit', () => {
+  for (const doubt of ['unchecked', 'rested']) {
+    const doubted = edited(run, ({ requirements: [p99] }) => {
+      Object.assign(p99, { verdict: 'not proven', doubt });
+    });
+    assert.equal(Object(read(doubted)).requirements[0].doubt, doubt);
+  }
+});
+
 /** @param {{key: string}} metric */
 const isP99 = ({ key }) => key === 'p99';
 

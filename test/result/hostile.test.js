@@ -95,7 +95,7 @@ const REFUSED = [
     'a command line of 3 MB, longer than any',
     changed((document) => (document.command = '\u202e'.repeat(3e6))),
     'bad_document',
-    /has a text of more than 2000000 characters/,
+    /has a text of more than 2097152 characters/,
   ],
   [
     'a long schema of a newer version',

@@ -168,6 +168,16 @@ describe('the merged result', () => {
 });
 
 describe('the measurement of the merged result', () => {
+  test('what resting connections would have sent adds up; older files do not have it', () => {
+    const [a, b] = syntheticParts({ load: LOAD }, [1, 1]);
+    const withRested = (/** @type {Result} */ part, /** @type {number | undefined} */ rested) => {
+      const copy = structuredClone(part);
+      for (const { totals } of [copy, ...Object.values(copy.operations)]) totals.rested = rested;
+      return read(copy);
+    };
+    assert.equal(mergeResults([withRested(a, 7), withRested(b, undefined)]).totals.rested, 7);
+  });
+
   test('is judged on all parts together', () => {
     const [a] = syntheticParts({ load: LOAD }, [1, 1]);
     const [, b] = syntheticParts({ load: LOAD, end: { droppedLate: 50 } }, [1, 1]);

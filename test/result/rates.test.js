@@ -339,3 +339,16 @@ test('parts written by older versions, without the times of successes, prove no 
   const old = { cells: [{ ...cells[0], successTimes: emptyTimes() }], facts };
   assert.equal(judge(old, 'rate>=20/s').verdict, 'not proven');
 });
+
+test('what waited when the user stopped the run may have succeeded, unlike what failed before', () => {
+  const { cells, facts } = run(TWENTY, after(10), {}, (index) => index >= 20);
+  const waiting = cells.map((cell) => ({ ...cell, neverSentDue: 80 }));
+  const verdict = (/** @type {object} */ changes, /** @type {string} */ text) =>
+    judge({ cells: waiting, facts: { ...facts, ...changes } }, text).verdict;
+  // 20 of 280 failed, 80 waited.
+  for (const text of ['errors<10%', 'p90<1s']) {
+    assert.equal(verdict({}, text), 'not met', text);
+    assert.equal(verdict({ interrupted: true }, text), 'not proven', text);
+  }
+  assert.equal(verdict({ interrupted: true }, 'errors<2%'), 'not met');
+});

@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
-import {
-  countToolErrors,
-  isThisMachine,
-  machineOf,
-  mergeCounted,
-  watchedOf,
-} from '../../src/verdict/observed.js';
+import { isThisMachine, machineOf, mergeCounted, watchedOf } from '../../src/verdict/observed.js';
 import { judgeMeasurement, REASONS } from '../../src/verdict/reasons.js';
 
 /** @import { ShardEnd } from '../../src/engine/shard.js' */
@@ -372,13 +366,4 @@ test('the observations of threads add up: counts are sums, shares are the worst'
     idleShare: 0.2,
     pressureShare: null,
   });
-});
-
-test('what still waited when the user stopped the run is not known to have failed', () => {
-  const operations = /** @type {any} */ ([
-    { outcomes: { cut_off: { count: 2 }, timeout: { count: 4 } }, neverSentDue: 5 },
-  ]);
-  const count = (/** @type {boolean} */ interrupted) =>
-    countToolErrors(operations, { droppedLate: 1, forgone: 0 }, { interrupted });
-  assert.deepEqual([count(true), count(false)], [8, 3]);
 });

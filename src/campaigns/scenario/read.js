@@ -126,7 +126,7 @@ function readRun(source, scenario, run, path, setup) {
   if (shared >= 0) {
     const text = `is ${JSON.stringify(staged?.[shared].name)}, the name of an operation`;
     throw source.error(
-      [...at('stages'), shared],
+      [...at('stages'), shared, 'name'],
       text,
       'Use a different name: requirements are named after both.',
     );

@@ -184,9 +184,9 @@ export function judgeStep(result, { of, enough, isJudged = () => true, cutShort 
   if (missed !== undefined) return { verdict: 'not met', reason: clause(missed) };
   const unproven = judged.filter(({ verdict }) => verdict === 'not proven');
   if (unproven.length === 0) return { verdict: 'met', reason: judged.map(clause).join(' ') };
-  // Longer steps cannot prove it.
-  const refused = unproven.find(({ doubt }) => doubt === 'rested');
-  if (refused !== undefined) return { verdict: 'not met', reason: clause(refused), isClear: true };
+  // Longer steps do not prove it.
+  const rested = unproven.find(({ doubt }) => doubt === 'rested');
+  if (rested !== undefined) return { verdict: 'not met', reason: clause(rested) };
   const undecided = unproven.find(({ doubt }) => doubt !== 'tool' && doubt !== 'unchecked');
   // Only the tool prevents a verdict.
   if (undecided === undefined) return { verdict: 'not offered', reason: clause(unproven[0]) };

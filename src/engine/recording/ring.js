@@ -13,7 +13,7 @@ import { TRANSPORT_CODES } from '../../http/failures.js';
  * @property {number} waiting number of due indexes from `next` on
  * @property {number} carriedMs upper bound, in ms, of the wait that the tool's lateness added to each
  * @property {number[]} dropped in the measured phase, by cell of the tally
- * @property {number[]} rested the same of `rested`
+ * @property {number[]} rested by cell: estimate of the requests that resting connections would have sent
  */
 
 const FIELDS = 17;

@@ -71,7 +71,7 @@ function createCell(name, stage) {
     outcomes: {},
     verification: { checked: 0, passed: 0, unchecked: 0, failures, notes: /** @type {string[]} */ ([]) },
     dropped: 0,
-    /** Estimate: further requests of a closed loop, on connections that rested after a failed connect. */
+    /** See Totals in result/schema.js. */
     rested: 0,
     /** Due, but still waiting when the run ended. */
     neverSentDue: 0,

@@ -53,7 +53,8 @@ function fromRequirements({ requirements, measurement, totals, load }) {
   if (doubts.some((doubt) => doubt === 'tool' || doubt === 'both'))
     return [['--threads', 'or a faster machine: this tool was late']];
   if (doubts.includes('unchecked')) return [['--rate', 'a lower rate leaves time to check every response']];
-  if (doubts.includes('rested')) return [['--rate', 'in an open loop, refused connections do not rest']];
+  if (doubts.includes('rested'))
+    return [['--rate', 'in an open loop, connections do not rest after failed connects']];
   if (doubts.includes('failures')) return [PAGE];
   return [[(load.stageCount ?? 0) > 0 ? 'longer stages' : '--duration', 'may prove what is not proven yet']];
 }

@@ -66,6 +66,9 @@ export const barOf = ({ low, high }) => {
   return { low: low ?? Number.POSITIVE_INFINITY, high: high ?? Number.POSITIVE_INFINITY };
 };
 
+/** The bar is met, but might not be with other requests. @param {Judged} judged */
+const isDoubted = ({ doubt }) => doubt === 'unchecked' || doubt === 'rested';
+
 /**
  * A file lacks the lower bound of the target's own times. Without it the bar is narrower, so the verdict may be met or
  * not met where the run's own was not proven. @param {Judged} judged
@@ -82,7 +85,8 @@ export function* checkVerdict(judged, judge) {
   const [found] = all;
   if (found === undefined) return yield `${text} names an operation or a stage that was not measured`;
   const [own, bar] = [barOf(found), barOf(judged)];
-  const isUndecided = low !== undefined && verdictOn(requirement, bar) === 'not proven';
+  const isUndecided =
+    low !== undefined && (verdictOn(requirement, bar) === 'not proven' || isDoubted(judged));
   const possible = isUndecided && isTime ? [] : all.map((one) => one.verdict);
   // Older versions judged the figure without its error bar.
   const isUndecidable = low === undefined && (verdict === 'not proven' || possible.includes('not proven'));

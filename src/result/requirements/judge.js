@@ -26,7 +26,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {'constant' | 'poisson'} arrivals
  * @property {boolean} allOnTime open loop: every planned arrival succeeded and there was no backlog at the end
  * @property {number} [unchecked] of `succeeded`: only the HTTP status shows success
- * @property {number} [rested] further requests of a closed loop, on connections that rested after a failed connect
+ * @property {number} [rested] see Totals in ../schema.js
  * @property {number} [toolErrors] errors that the tool or its machine may have caused
  * @property {number} [timeoutMs] of requests
  * @property {boolean} measurementValid
@@ -77,32 +77,25 @@ const limitOf = ({ text, limit, metric }) => ({ text, limit, unit: METRICS[metri
 function judgeWithDoubts(requirement, view) {
   const judged = judge(requirement, view);
   if (judged.verdict !== 'met') return judged;
-  const because = (/** @type {'invalid' | 'unchecked' | 'rested'} */ doubt, /** @type {string} */ why) => {
-    return {
-      ...judged,
-      verdict: /** @type {const} */ ('not proven'),
-      doubt,
-      reason: `${judged.reason} But ${why}`,
-    };
+  const notProven = (/** @type {Judgement['doubt']} */ doubt, /** @type {string} */ why) => {
+    const reason = `${judged.reason} But ${why}`;
+    return { ...judged, verdict: /** @type {const} */ ('not proven'), doubt, reason };
   };
   const { unchecked = 0, rested = 0, measurementValid } = view;
-  if (!measurementValid) return because('invalid', 'the measurement is invalid, so this proves nothing.');
+  if (!measurementValid) return notProven('invalid', 'the measurement is invalid, so this proves nothing.');
   const isMet = (/** @type {RunView} */ worst) => judge(requirement, worst).verdict === 'met';
   const ifSo = 'the requirement would not be met.';
-  if (unchecked > 0 && !isMet(allWrong(view, unchecked)))
-    return because(
-      'unchecked',
-      `${formatCount(unchecked)} responses were not checked; if they were wrong, ${ifSo}`,
-    );
-  const worst = unchecked > 0 ? allWrong(view, unchecked) : view;
-  if (rested === 0 || isMet({ ...worst, failed: worst.failed + rested })) return judged;
-  const kept = `the target refused connections, which then rested, and about ${formatCount(rested)} further requests were not sent`;
-  const wrong = unchecked > 0 ? ', and the unchecked responses were wrong' : '';
-  return because('rested', `${kept}; if they had failed${wrong}, ${ifSo}`);
+  const checked = unchecked > 0 ? countUncheckedAsFailed(view, unchecked) : view;
+  const wrong = `${formatCount(unchecked)} responses were not checked; if they were wrong, ${ifSo}`;
+  if (unchecked > 0 && !isMet(checked)) return notProven('unchecked', wrong);
+  const failed = `connections rested after failed connects, and would have sent about ${formatCount(rested)} further requests; if these had failed, ${ifSo}`;
+  if (rested > 0 && !isMet({ ...checked, failed: checked.failed + rested }))
+    return notProven('rested', failed);
+  return judged;
 }
 
 /** @param {RunView} view @param {number} unchecked @returns {RunView} with unchecked responses as failures */
-function allWrong(view, unchecked) {
+function countUncheckedAsFailed(view, unchecked) {
   const share = (view.succeeded - unchecked) / view.succeeded;
   return {
     ...view,

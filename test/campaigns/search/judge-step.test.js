@@ -87,6 +87,11 @@ const CASES = [
     'not proven',
   ],
   [
+    'connections that rested after failed connects prevent met',
+    resultOf('valid', [], [MET, { ...UNPROVEN, doubt: 'rested' }]),
+    'not met',
+  ],
+  [
     'a rate above the offered one',
     resultOf('valid', [], [MET, { ...MISSED, unit: '/s', limit: 500 }]),
     'met',
