@@ -4,7 +4,7 @@ import { readOne, readOptions, rejectUnknownOptions } from '../common/options.js
 import { readEnvironment, withoutSlashes } from '../vault/environment.js';
 import { commonOptions } from './common-options.js';
 import { loadOfRun, planLoad } from './load.js';
-import { parseRequirement, withoutContradiction } from './requirements.js';
+import { admitRequirements, parseRequirement } from './requirements.js';
 import { checkArrivals } from './schedule.js';
 
 /** @import { OptionSpec } from '../common/options.js' */
@@ -64,7 +64,7 @@ export function makePlan(operation, input, environment = readEnvironment()) {
     load,
     options,
     mix: null,
-    requirements: withoutContradiction(common.require.map(parseRequirement)),
+    requirements: admitRequirements(common.require.map(parseRequirement)),
   });
 }
 

@@ -95,10 +95,15 @@ export function withoutContradiction(requirements) {
     throw usageError('contradiction', message, 'Leave one of them out.');
   }
   const scopeOf = (/** @type {R} */ { text, operation, stage }) => JSON.stringify([text, operation, stage]);
-  const once = [...new Map(requirements.map((one) => [scopeOf(one), one])).values()];
-  const problem = `There are ${once.length} requirements; the limit is ${MAX_REQUIREMENTS}.`;
-  rejectIf(once.length > MAX_REQUIREMENTS, problem, 'Use fewer.');
-  return once;
+  return [...new Map(requirements.map((one) => [scopeOf(one), one])).values()];
+}
+
+/** @template {Requirement & {operation?: string, stage?: string}} R @param {R[]} given of a run @returns {R[]} each once */
+export function admitRequirements(given) {
+  const requirements = withoutContradiction(given);
+  const problem = `There are ${requirements.length} requirements; the limit is ${MAX_REQUIREMENTS}.`;
+  rejectIf(requirements.length > MAX_REQUIREMENTS, problem, 'Use fewer.');
+  return requirements;
 }
 
 /** @param {string} problem without its period */

@@ -7,7 +7,7 @@ import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
 import { deepFreeze, planTarget } from '../../plan/plan.js';
-import { parseRequirement, withoutContradiction } from '../../plan/requirements.js';
+import { admitRequirements, parseRequirement } from '../../plan/requirements.js';
 import { checkArrivals } from '../../plan/schedule.js';
 import { MAX_PAIRS, pairsOf } from '../../result/comparison/comparison-schema.js';
 import { checkToken, readEnvironment } from '../../vault/environment.js';
@@ -167,7 +167,7 @@ export async function planRun(run, target, flags, environment, search = null) {
     load: { ...load, stages },
     options: {},
     mix,
-    requirements: withoutContradiction([
+    requirements: admitRequirements([
       ...run.requirements.filter(({ stage }) => stage === undefined || stages !== null),
       ...common.require.map(parseRequirement),
     ]),
