@@ -576,7 +576,7 @@ describe('the connection', { concurrency: 3, ...LIMIT }, () => {
       assert.match(missingIn(result.measurement), partial);
       // A search says why.
       leader.end({ why: who === 'part 0' ? 'It was interrupted.' : null, exitCode: 130 });
-      assert.equal(await inTime(member.ended), 130);
+      assert.equal(await inTime(member.ended.catch((/** @type {any} */ { exitCode }) => exitCode)), 130);
       const told = texts.includes('Part 1 of 2 was interrupted. All parts stop.');
       assert.equal(told, who === 'part 1');
     });
