@@ -163,10 +163,10 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
 /**
  * Mistakes that would otherwise be found only when all parts are there.
  * @param {Pick<RunSettings, 'search' | 'metrics'>} settings @param {readonly {plan: Plan}[]} steps
- * @param {string[]} files of this part
+ * @param {string[]} own files of this part
  */
-async function checkBeforeOthers({ search, metrics }, steps, files) {
-  checkOutputs({ out: files });
+async function checkBeforeOthers({ search, metrics }, steps, own) {
+  checkOutputs({ out: own });
   if (search !== null) {
     const { checkSearchable } = await import('../campaigns/search/find-max.js');
     for (const { plan } of steps) checkSearchable(plan, search);

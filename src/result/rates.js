@@ -22,7 +22,7 @@ import { timesOf } from './latency.js';
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 /** @typedef {{kept: boolean | null, delayMs: number, windowMs: number}} Pace see paceOf */
-/** @typedef {{succeeded: number, errors: number, all: ReturnType<typeof timesOf>}} Sums `errors`: without those that the tool may have caused */
+/** @typedef {{succeeded: number, errors: number, all: ReturnType<typeof timesOf>}} Sums `errors`: certainly the target's */
 
 /** @param {CellTally[]} operations @param {RunFacts} facts @param {Sums} sums */
 export function ratesOf(operations, facts, { succeeded, errors, all }) {

@@ -7,6 +7,7 @@ import { parseRequirement } from '../../src/plan/requirements.js';
 import { buildBlock, buildView, measure } from '../../src/result/build.js';
 import { factsOfEach, paceOf } from '../../src/result/rates.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
+import { sample as sampleOf } from '../engine/recording.js';
 
 /** @import { RunFacts } from '../../src/result/rates.js' */
 
@@ -94,21 +95,7 @@ function run({ ratePerSecond, seconds, warmupSeconds = 0 }, target, changes = {}
 }
 
 /** @param {number} index @param {number} intended @param {number} done */
-const sample = (index, intended, done) =>
-  /** @type {import('../../src/engine/recording/ring.js').Sample} */ ({
-    ...{
-      operation: 0,
-      index,
-      intended,
-      sent: intended,
-      done,
-      sendLateMs: 0,
-      carriedMs: 0,
-      readLateMs: 0,
-      receivedAt: 0,
-    },
-    ...{ failure: null, status: 200, body: new Uint8Array(0) },
-  });
+const sample = (index, intended, done) => sampleOf(intended, done, 'good', { index });
 
 const LOAD = /** @type {any} */ ({
   model: 'open',
