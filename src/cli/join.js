@@ -7,7 +7,7 @@ import { readBytes } from '../common/read-file.js';
 import { redactToken } from '../common/sanitize.js';
 import { checkPart } from '../plan/load.js';
 import { MAX_PARTS, parseShard } from '../plan/shard-part.js';
-import { checkOutputs, writeFiles } from './output.js';
+import { writeFiles } from './output.js';
 import { textOf, writeLine, writeWarning } from './process.js';
 import { quietly } from './quiet-v8.js';
 
@@ -46,6 +46,8 @@ const JOIN_TIMEOUT_MS = 300_000;
 /** Where an engine says which part a process is, and how many there are. */
 const INDEX = ['JOB_COMPLETION_INDEX', 'NOMAD_ALLOC_INDEX'];
 const COUNT = ['VAULT_PKI_LOAD_PARTS', 'NOMAD_GROUP_COUNT'];
+
+const JSON_FILE = /\.json$/i;
 
 const SECRET = 'VAULT_PKI_LOAD_JOIN_SECRET';
 const MIN_SECRET = 16;
@@ -103,13 +105,22 @@ function readSecret(env) {
   return secret;
 }
 
+/** @param {readonly string[]} out @param {ShardPart} part @returns {string[]} paths of its own result */
+export const partFilesOf = (out, { index }) =>
+  out.filter((path) => JSON_FILE.test(path)).map((path) => path.replace(JSON_FILE, `-part-${index}.json`));
+
 /**
  * Runs `act` as it is or, with `--join`, together with the other parts; a part other than 0 does what part 0 asks instead.
- * @param {Pick<RunSettings, 'join' | 'quiet' | 'out' | 'repeat' | 'search' | 'command' | 'metrics'>} settings
+ * @param {Pick<RunSettings, 'join' | 'quiet' | 'partFiles' | 'search' | 'command' | 'metrics'>} settings
  * @param {readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[]} steps @param {Interrupt} interrupt
  * @param {(interrupt: Interrupt, runner?: Runner) => Promise<number>} act @returns {Promise<number>} exit code
  */
-export async function withOtherParts({ join, quiet, out, metrics, ...settings }, steps, interrupt, act) {
+export async function withOtherParts(
+  { join, quiet, partFiles, metrics, ...settings },
+  steps,
+  interrupt,
+  act,
+) {
   if (join === null) return act(interrupt);
   const { part, secret, ...meeting } = join;
   // The part with the fewest connections, so that all parts agree; in a search some may have none.
@@ -122,12 +133,9 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
     if (event.type === 'warning') print(event.text);
     else if (event.type === 'notice' && !quiet) writeLine(event.text);
   };
-  const isSingle = steps.length === 1 && settings.repeat === 1 && settings.search === null;
-  const files = out.filter((path) => isSingle && /\.json$/i.test(path));
-  const own = files.map((path) => path.replace(/\.json$/i, `-part-${part.index}.json`));
-  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps, own);
+  await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps);
   const writePart = async (/** @type {Result} */ result) => {
-    for (const failure of await writeFiles(result, own)) print(textOf(failure));
+    for (const failure of await writeFiles(result, partFiles)) print(textOf(failure));
   };
   const common = { ...meeting, key: keyOf(secret), onEvent: quietly(onEvent) };
   const { stop, cutOff } = interrupt;
@@ -163,10 +171,8 @@ export async function withOtherParts({ join, quiet, out, metrics, ...settings },
 /**
  * Mistakes that would otherwise be found only when all parts are there.
  * @param {Pick<RunSettings, 'search' | 'metrics'>} settings @param {readonly {plan: Plan}[]} steps
- * @param {string[]} own files of this part
  */
-async function checkBeforeOthers({ search, metrics }, steps, own) {
-  checkOutputs({ out: own });
+async function checkBeforeOthers({ search, metrics }, steps) {
   if (search !== null) {
     const { checkSearchable } = await import('../campaigns/search/find-max.js');
     for (const { plan } of steps) checkSearchable(plan, search);

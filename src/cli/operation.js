@@ -7,7 +7,7 @@ import { commonOptions } from '../plan/common-options.js';
 import { DEFAULT_URL, makePlan, planOfRun } from '../plan/plan.js';
 import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
-import { joinOptions, readJoin, withOtherParts } from './join.js';
+import { joinOptions, partFilesOf, readJoin, withOtherParts } from './join.js';
 import { checkOutputs, outputOptionsFor, refuseOverwrite, summaryFile } from './output.js';
 import { onInterrupt, withChanges } from './process.js';
 import { keepV8Quiet, quietly } from './quiet-v8.js';
@@ -68,7 +68,7 @@ async function execute(operation, given, line) {
   const inputs = [...files.map(String), ...(await otherFiles([plan], settings))];
   const kept = planned.keep ? [String(planned.keep)] : [];
   refuseOverwrite(kept, inputs, '--keep');
-  refuseOverwrite(settings.out, [...inputs, ...kept]);
+  refuseOverwrite([...settings.out, ...settings.partFiles], [...inputs, ...kept]);
   const { token } = environment;
   rejectSeveral(planned, settings.repeat, '--repeat is given');
   const interrupt = onInterrupt(process);
@@ -110,7 +110,10 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
   const { githubSummary, metrics, pause, quiet, otlp, repeat } = options;
   const { out, format } = /** @type {{out: string[], format: string}} */ (options);
   const requestedSearch = search.readSearch(options, repeat);
-  checkOutputs({ out, format }, requestedSearch !== null ? 'search' : repeat > 1 ? 'run-set' : 'result');
+  const kind = requestedSearch !== null ? 'search' : repeat > 1 ? 'run-set' : 'result';
+  const join = readJoin(options, given);
+  const partFiles = join === null || kind !== 'result' || steps > 1 ? [] : partFilesOf(out, join.part);
+  checkOutputs({ out: [...out, ...partFiles], format }, kind);
   const isPauseUseless = pause > 0 && repeat * steps === 1 && requestedSearch === null;
   rejectIf(isPauseUseless, '--pause waits between runs, but there is only one.', 'Add e.g. --repeat 10.');
   if (otlp !== null) {
@@ -126,7 +129,9 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     /** Between runs. @type {number} */
     pauseMs: pause,
     summary: githubSummary ? summaryFile() : null,
-    join: readJoin(options, given),
+    join,
+    /** Of a part, with its own result. */
+    partFiles,
     metrics: metrics && (await import('../live/metrics-server.js')).parseListenAddress(metrics),
   };
 }

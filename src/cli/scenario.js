@@ -116,7 +116,7 @@ async function prepare(scenario, steps, settings) {
     for (const error of refused.values()) throw error;
     return runPlan(plan, { ...access, settings, interrupt, remarks, runner });
   };
-  return { paths: settings.out, act };
+  return { paths: [...settings.out, ...settings.partFiles], act };
 }
 
 const AGAIN = 'Press Ctrl-C again to end at once.';

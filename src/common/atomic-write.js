@@ -9,8 +9,8 @@ import { getSystemErrorMap } from 'node:util';
 /** @param {Content} content @returns {Iterable<string>} */
 export const piecesOf = (content) => (typeof content === 'string' ? [content] : content);
 
-/** Codes of our own: a link that another user created, and a file or device that another user replaced. */
-export const [PLANTED, REPLACED] = ['PLANTED', 'REPLACED'];
+/** Codes of our own: a link that another user created, a file or device that another user replaced, and a file with hard links. */
+export const [PLANTED, REPLACED, LINKED] = ['PLANTED', 'REPLACED', 'LINKED'];
 
 /** A file may be writable but not replaceable: it is a mount point, or its directory belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -48,6 +48,7 @@ export function assertWritable(path) {
     ignoreFailure(() => fs.rmSync(temporary));
   } catch (error) {
     if (!exists || !IN_PLACE_ONLY.has(codeOf(error))) throw error;
+    assertNotLinked(fs.statSync(place));
     fs.accessSync(place, fs.constants.W_OK);
   }
   try {
@@ -100,6 +101,11 @@ export function resolveLinks(path) {
 /** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory, since another user may own it. @param {fs.Stats} link */
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
+/** Before writing into it: another user may have linked a file from elsewhere here, unless fs.protected_hardlinks is 1. @param {fs.Stats} stats */
+export function assertNotLinked(stats) {
+  if (stats.isFile() && stats.nlink > 1) throw Object.assign(new Error(), { code: LINKED });
+}
+
 /** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */
 function temporaryPathFor(place) {
   return `${place}.${randomBytes(8).toString('hex')}.tmp`;
@@ -130,7 +136,9 @@ function writeInPlace(path, content) {
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDWR } = fs.constants;
   const descriptor = fs.openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
-    if (!fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });
+    const stats = fs.fstatSync(descriptor);
+    if (!stats.isFile()) throw Object.assign(new Error(), { code: REPLACED });
+    assertNotLinked(stats);
     fs.ftruncateSync(descriptor, writePieces(descriptor, content));
   } finally {
     fs.closeSync(descriptor);
@@ -176,6 +184,7 @@ const REASONS = {
   ENXIO: 'no process is reading the pipe',
   [REPLACED]: 'another file has taken its place',
   [PLANTED]: 'its path has a link that another user created',
+  [LINKED]: 'it has hard links, so another file would change, too',
 };
 
 /** @type {Readonly<Record<string, string>>} */
@@ -189,6 +198,7 @@ const REMEDIES = {
   ENOSPC: MAKE_ROOM,
   ENXIO: START_READER,
   EPIPE: START_READER,
+  [LINKED]: 'Remove it, or use another file.',
   [PLANTED]: 'Remove the link, or use a directory of your own.',
 };
 

@@ -31,6 +31,11 @@ const TABLE = {
     text: 'is not a Unix socket that this user may connect to',
     remedy: 'Start the server (for Vault Agent, its listener), or correct the path in --url (VAULT_ADDR).',
   },
+  socket_queue_full: {
+    on: 'EAGAIN',
+    text: 'has a full queue of new connections on its Unix socket',
+    remedy: 'Lower --concurrency, or send more requests over each connection (--requests-per-connection).',
+  },
   host_unreachable: {
     on: 'EHOSTUNREACH ENETUNREACH EHOSTDOWN ENETDOWN',
     text: 'cannot be reached: no route to it',

@@ -1,6 +1,6 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
-import { describeWriteError, resolveLinks } from '../common/atomic-write.js';
+import { assertNotLinked, describeWriteError, resolveLinks } from '../common/atomic-write.js';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper, Kept } from './index.js' */
 
@@ -46,7 +46,9 @@ function openToAppend(path) {
   let file;
   try {
     file = openSync(resolveLinks(path), APPEND, 0o644);
+    assertNotLinked(fstatSync(file));
   } catch (error) {
+    if (file !== undefined) closeSync(file);
     const { why, remedy } = describeWriteError(path, error);
     // ENXIO: no process is reading the pipe or the socket.
     const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';

@@ -133,6 +133,8 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   );
   /** PEM of their issuing CAs, two at most. @type {Set<string>} */
   const issuers = new Set();
+  /** @type {Set<string>} */
+  const serials = new Set();
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
     const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
@@ -142,14 +144,18 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
       ...{ certificatePem: certificate, issuingCaPem: issuingCa, serialNumber: serial },
       ...{ expected: expectNames({ commonName: nameOf(i) }), nowMs: Date.now() },
     });
-    if (failure === null && certificate.length + issuingCa.length <= MAX_PEM) {
-      if (issuers.size < 2) issuers.add(issuingCa);
-      const isKept = i === 0 || (revokes && !use.mustStore);
-      return { serial, certificate: isKept ? certificate : '' };
+    const why =
+      (failure !== null && CERTIFICATE_FAILURES[failure]) ||
+      (serials.has(serial) && 'An earlier one has the same serial number.') ||
+      (certificate.length + issuingCa.length > MAX_PEM && 'It is too long.');
+    if (why) {
+      const message = `The response of ${client.origin} to issue/${role} is not the requested certificate: ${why}`;
+      throw targetError('not_issued', message, "Check the role's response with vault write.");
     }
-    const why = failure === null ? 'It is too long.' : CERTIFICATE_FAILURES[failure];
-    const message = `The response of ${client.origin} to issue/${role} is not the requested certificate: ${why}`;
-    throw targetError('not_issued', message, "Check the role's response with vault write.");
+    serials.add(serial);
+    if (issuers.size < 2) issuers.add(issuingCa);
+    const isKept = i === 0 || (revokes && !use.mustStore);
+    return { serial, certificate: isKept ? certificate : '' };
   });
   return { fixture, issued, issuers };
 }

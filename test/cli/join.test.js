@@ -1,7 +1,7 @@
 /** `--join` on the command line: which part this is, the secret, and mistakes that are found before the other parts are awaited. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { readJoin } from '../../src/cli/join.js';
@@ -126,5 +126,21 @@ describe('is refused before the other parts are awaited:', () => {
     mkdirSync(path('r-part-0.json'));
     const ended = await run([...JOIN, '--out', path('r.json')], { env });
     assertRefused(ended, /--out .*r-part-0\.json/);
+  });
+
+  test('a file of its own that is also another output, or the scenario', async (t) => {
+    const path = scratch(t);
+    const both = ['--out', path('r.json'), '--out', path('r-part-0.json')];
+    assertRefused(await run([...JOIN, ...both], { env }), /--out \S+r-part-0\.json is given twice/);
+    const text = JSON.stringify({ name: 's', mix: [{ operation: 'http', options: { token: 'none' } }] });
+    const file = path('s-part-0.json', text);
+    const args = [
+      'run',
+      file,
+      ...JOIN.slice(1).filter((one, i, all) => ![one, all[i - 1]].includes('--token')),
+    ];
+    const ended = await run([...args, '--out', path('s.json')], { env });
+    assertRefused(ended, /s-part-0\.json .* would be overwritten/);
+    assert.equal(readFileSync(file, 'utf8'), text);
   });
 });

@@ -15,6 +15,7 @@ const SETTINGS = {
   search: null,
   join: null,
   out: [],
+  partFiles: [],
   format: 'text',
   quiet: false,
   summary: null,

@@ -58,6 +58,7 @@ function stage(
       search: null,
       join: null,
       out,
+      partFiles: [],
       format: 'json',
       quiet: false,
       summary: null,

@@ -18,6 +18,7 @@ import {
   assertWritable,
   describeWriteError,
   fileTypeAt,
+  LINKED,
   resolveLinks,
   writeAtomically,
 } from '../../src/common/atomic-write.js';
@@ -204,6 +205,16 @@ describe('a file that cannot be replaced', () => {
       assert.deepEqual(readdirSync(path('.')), ['r.json']);
     });
   }
+
+  test('is an error if it has hard links, and then stays unchanged', (t) => {
+    const path = scratch(t);
+    const file = path('r.json', 'of another user');
+    fs.linkSync(file, path('link.json'));
+    assert.throws(() => writeAtomically(path('link.json'), 'x', refuseWith('EPERM')), { code: LINKED });
+    assert.equal(readFileSync(file, 'utf8'), 'of another user');
+    writeAtomically(path('link.json'), 'replaced');
+    assert.equal(readFileSync(file, 'utf8'), 'of another user');
+  });
 
   test('is an error if it does not exist, or if the disk is full, and then stays unchanged', (t) => {
     const path = scratch(t);

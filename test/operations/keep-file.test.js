@@ -34,8 +34,13 @@ test('--keep: several writers append one JSON line per certificate', (t) => {
   again.close();
   const text = [1, 2, 3, 4, 5].map((n) => `${JSON.stringify(item(n))}\n`).join('');
   assert.equal(readFileSync(path, 'utf8'), text);
+  fs.linkSync(path, join(folder, 'linked'));
   for (const [wrong, why] of [
     [folder, 'it is a directory. Use the name of a file in it.'],
+    [
+      join(folder, 'linked'),
+      'it has hard links, so another file would change, too. Remove it, or use another file.',
+    ],
     [join(folder, 'no', 'file'), 'its directory was not found. Use a file in a writable directory.'],
   ]) {
     assert.throws(

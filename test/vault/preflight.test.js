@@ -335,13 +335,10 @@ describe('any response to the preflight gives a verdict or a refusal with a code
 
   test('ocsp --about: an issuer that changes while its certificates are issued ends the run', async () => {
     const client = fakeClient(answersOf(), { status: 200, json: health });
-    const pools = [new TestCa(), new TestCa()].map((pki) => {
-      const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
-      return { serial_number: serialHex(leaf.serial), certificate: leaf.pem, issuing_ca: pki.ca.pem };
-    });
-    const find = (/** @type {object[]} */ responses) => {
+    const [one, other] = [new TestCa(), new TestCa()].map((pki) => () => issuedBy(pki));
+    const find = (/** @type {typeof one[]} */ responses) => {
       const write = async (/** @type {string} */ path) =>
-        path === 'pki/issue/r' ? { data: responses.shift() } : client.write(path);
+        path === 'pki/issue/r' ? { data: responses.shift()?.() } : client.write(path);
       const plan = planOf(ocsp, { role: 'r', cn: 'a.b.test', about: ['good=1'], pool: 3, requests: 3 });
       return findSubjects(
         /** @type {any} */ ({
@@ -352,7 +349,6 @@ describe('any response to the preflight gives a verdict or a refusal with a code
         }),
       );
     };
-    const [one, other] = pools;
     assert.equal((await find([one, one, one])).good.length, 3);
     await assert.rejects(find([one, one, other]), {
       ...{ code: 'several_issuers', exitCode: 2 },
@@ -362,16 +358,11 @@ describe('any response to the preflight gives a verdict or a refusal with a code
 
   test('a pool of certificates keeps only the strings that it needs, and rejects long ones', async () => {
     const pki = new TestCa();
-    const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
-    const issued = {
-      serial_number: serialHex(leaf.serial),
-      certificate: leaf.pem,
-      issuing_ca: pki.ca.pem,
-    };
+    const issued = issuedBy(pki);
     const issueAll = (/** @type {object} */ changes, mustStore = true) => {
       const client = fakeClient(answersOf(), { status: 200, json: health });
       const write = async (/** @type {string} */ path) =>
-        path === 'pki/issue/r' ? { data: { ...issued, ...changes } } : client.write(path);
+        path === 'pki/issue/r' ? { data: { ...issuedBy(pki), ...changes } } : client.write(path);
       const context = /** @type {any} */ ({
         plan: { ...planOf(revoke, { role: 'r', cn: 'a.b.test', requests: 3 }), dev: false },
         client: { ...client, write },
@@ -389,9 +380,12 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     assert.deepEqual([...(await issueAll({})).issuers], [pki.ca.pem]);
     for (const name of Object.keys(issued))
       await assert.rejects(issueAll({ [name]: 'x'.repeat(1_000_000) }), { code: 'not_issued' });
+    await assert.rejects(issueAll(issued), {
+      ...{ code: 'not_issued', message: /: An earlier one has the same serial number\.$/ },
+    });
     const bad = {
       serial_number: '01',
-      certificate: leaf.pem.replace('MII', 'M-II'),
+      certificate: issued.certificate.replace('MII', 'M-II'),
       issuing_ca: certificate,
     };
     for (const [name, value] of Object.entries(bad))
@@ -559,3 +553,9 @@ describe('describeFootprint', () => {
     });
   }
 });
+
+/** @param {TestCa} pki @returns a response of issue, with another certificate each time */
+function issuedBy(pki) {
+  const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
+  return { serial_number: serialHex(leaf.serial), certificate: leaf.pem, issuing_ca: pki.ca.pem };
+}
