@@ -1,4 +1,5 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
+import { isolated } from './common/listener.js';
 import { originOf } from './common/options.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
@@ -49,7 +50,7 @@ import { describeProxy, readNetwork } from './vault/network.js';
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
  * @property {AbortSignal} [cutOff] also aborts requests in flight and, 5 s later, the wait for removals
  * @property {(closing: Promise<unknown>) => void} [onClosing] receives the clean-up; without it, the run waits for its end
- * @property {(event: RunEvent) => void} [onEvent]
+ * @property {(event: RunEvent) => void} [onEvent] what it throws does not end the run, see isolated
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
  * @property {Start} [start] by default, as the plan's `startAt` says
@@ -67,7 +68,8 @@ const REMOVE_WITHIN_MS = 90_000;
  * @throws {PkiLoadError} when the run could not start; a refused request is an outcome, not an error
  */
 export async function run(givenPlan, options = {}) {
-  const { signal: stop = new AbortController().signal, onEvent = () => {}, command = '', live } = options;
+  const { signal: stop = new AbortController().signal, command = '', live } = options;
+  const onEvent = isolated(options.onEvent);
   const prepared = options.prepared ?? (await prepareRun(givenPlan, options));
   const { fixture, tls, route } = prepared;
   const load = { ...givenPlan.load, proxy: route.proxy?.name ?? null };
@@ -114,7 +116,8 @@ export async function run(givenPlan, options = {}) {
  * @throws {PkiLoadError} when the target refuses; everything created so far is then removed
  */
 export async function prepareRun(plan, options = {}) {
-  const { signal: stop = new AbortController().signal, onEvent = () => {}, mayReach = () => true } = options;
+  const { signal: stop = new AbortController().signal, mayReach = () => true } = options;
+  const onEvent = isolated(options.onEvent);
   const { server, target } = plan.dev
     ? await (await import('./dev/spawn.js')).startDevTarget(plan.target)
     : { server: null, target: plan.target };

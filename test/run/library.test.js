@@ -1,9 +1,11 @@
 /** `run()` as a library: events, results, errors with codes; it prints nothing and leaves nothing behind. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
 import { startTarget } from '../targets/start.js';
@@ -107,6 +109,26 @@ test('concurrent runs do not interfere with each other', async () => {
       [35, ['good']],
     ],
   );
+});
+
+test('what a listener throws does not end the run: it is an uncaught exception of its own', async () => {
+  const options = {
+    url: server.url,
+    role: 'example-dot-com-ec',
+    requests: 30,
+    rate: '20/s',
+    coldStart: true,
+  };
+  const script = `
+    import { createPlan, run } from './src/index.js';
+    const plan = await createPlan('ocsp', ${JSON.stringify(options)});
+    const thrown = [];
+    process.on('uncaughtException', ({ message }) => thrown.push(message));
+    const onEvent = ({ type }) => { throw new Error(type); };
+    const { totals } = await run(plan, { token: '${server.token}', onEvent });
+    setImmediate(() => console.log(JSON.stringify([totals.succeeded, [...new Set(thrown)].sort()])));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  assert.deepEqual(JSON.parse(stdout), [30, ['interval', 'notice', 'progress', 'result', 'start']]);
 });
 
 test('a plan can be run again; it is not changed, and no listener is left on the signals', async () => {

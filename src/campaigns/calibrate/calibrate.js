@@ -1,5 +1,6 @@
 /** Measures the limits of this machine: sends the normal load to a target with a known delay. Emits events, prints nothing. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { isolated } from '../../common/listener.js';
 import { interruptedError } from '../../common/stop.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { loadOperation } from '../../operations/index.js';
@@ -30,7 +31,8 @@ const TIMEOUT_MS = 1000;
  * @param {Record<string, unknown>} [given] command-line options, by camelCase or kebab-case name
  * @param {{signal?: AbortSignal, onEvent?: (event: CalibrationEvent) => void}} [context]
  */
-export async function calibrate(given = {}, { signal, onEvent = () => {} } = {}) {
+export async function calibrate(given = {}, { signal, ...context } = {}) {
+  const onEvent = isolated(context.onEvent);
   const options = readCalibrationOptions(given);
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();

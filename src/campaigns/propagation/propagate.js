@@ -7,6 +7,7 @@ import { cpus } from 'node:os';
 import { targetError } from '../../common/errors.js';
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { parseJson } from '../../common/json.js';
+import { isolated } from '../../common/listener.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, pauseFor, rejectOnStop } from '../../common/stop.js';
 import { formatCount } from '../../common/units.js';
 import { createRequester, parseTargetUrl } from '../../http/request.js';
@@ -56,7 +57,8 @@ export async function measurePropagation(plan, options = {}) {
 }
 
 /** @param {PropagationPlan} plan @param {PropagationOptions} options */
-async function measureOn(plan, { token = null, signal, cutOff, onEvent = () => {}, command = '' }) {
+async function measureOn(plan, { token = null, signal, cutOff, command = '', ...options }) {
+  const onEvent = isolated(options.onEvent);
   const stop = signal ?? new AbortController().signal;
   // One listener for each certificate and node.
   setMaxListeners(0, stop);
