@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { badValue, usageError } from './errors.js';
-import { isSocket, originOf } from './options.js';
+import { isSocket, originOf, withoutSlashAtEnd } from './options.js';
 
 /** @import { AddressInfo, Server } from 'node:net' */
 /** @import { Server as HttpServer } from 'node:http' */
@@ -73,7 +73,7 @@ export function isLoopback(given) {
 export function createAddressFilter(given) {
   // The path of a socket as it is written: a URL would lose `..` and spaces at its end, which name another file.
   const originIn = (/** @type {string} */ url) => {
-    if (isSocket(url)) return originOf(url).replace(/(?<!\/)\/+$/, '');
+    if (isSocket(url)) return withoutSlashAtEnd(url);
     return /^https?:/i.test(url) && URL.canParse(url) ? originOf(url) : null;
   };
   const isLocal = (/** @type {string | null} */ origin) =>

@@ -25,6 +25,7 @@ import { formatDuration, parseDuration, parseRate, WHOLE_PATTERN } from './units
  * @property {boolean} [several] takes all values up to the next option: the command receives a list of lists;
  *   not for `readOptions`
  * @property {boolean} [socket] a `url` may be a Unix socket, unix:///PATH
+ * @property {boolean} [isWhole] a `url` is that of the requests: a slash at its end counts
  * @property {(value: any, flag: string) => void} [check] throws a usage error if the value is wrong
  */
 /** @typedef {Omit<OptionSpec, 'group'>} UngroupedSpec */
@@ -124,7 +125,10 @@ const CONVERT = {
     if (choices.includes(String(raw))) return String(raw);
     throw badValue(flag, raw, `not one of ${choices.join(', ')}`);
   },
-  url: (raw, flag, { socket }) => readUrl(toText(raw, flag), flag, socket),
+  url: (raw, flag, { socket, isWhole = false }) => {
+    const url = readUrl(toText(raw, flag), flag, socket);
+    return isWhole ? url : withoutSlashAtEnd(url);
+  },
 };
 
 /** @param {unknown} raw @param {string} flag */
@@ -141,11 +145,13 @@ const MAX_URL_LENGTH = 2048;
 /** @param {string} url */
 export const isSocket = (url) => url.startsWith('unix:');
 
-/** @param {string} url @returns {string} scheme, host and port, or unix:///PATH, of which a colon separates the request's path */
-export const originOf = (url) =>
-  isSocket(url) ? url.replace(/^(unix:[^:]*):.*/s, '$1') : new URL(url).origin;
+/** @param {string} url @returns {string} scheme, host and port, or unix:///PATH, which may contain a colon */
+export const originOf = (url) => (isSocket(url) ? url : new URL(url).origin);
 
-/** @param {string} text @param {string} name of the option @param {boolean} [socket] see OptionSpec @returns {string} without trailing slashes */
+/** @param {string} url @returns {string} */
+export const withoutSlashAtEnd = (url) => url.replace(/(?<!\/)\/+$/, '');
+
+/** @param {string} text @param {string} name of the option @param {boolean} [socket] see OptionSpec @returns {string} as given */
 export function readUrl(text, name, socket = false) {
   const bad = (/** @type {string} */ problem, /** @type {string} */ remedy) =>
     usageError('bad_url', `${name} ${problem}.`, remedy);
@@ -164,7 +170,7 @@ export function readUrl(text, name, socket = false) {
   const extra = text.search(/[?#]/);
   const quoted = isFlag ? ` (${quote(text.slice(extra))})` : '';
   if (extra >= 0) throw bad(`has a query or fragment${quoted}`, 'Leave it out.');
-  return text.replace(/(?<!\/)\/+$/, '');
+  return text;
 }
 
 const PART = String.raw`(\[[\da-f:.]+\]|[^:[\]/\s]*)`;

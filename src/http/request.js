@@ -1,6 +1,6 @@
 /** Requests outside the measured load, through undici. The load uses connection.js. */
 import { PkiLoadError, targetError } from '../common/errors.js';
-import { isSocket, originOf, readUrl } from '../common/options.js';
+import { isSocket, originOf, readUrl, withoutSlashAtEnd } from '../common/options.js';
 import { describeTransportError, proxyFailure, transportFailure } from './failures.js';
 import { MAX_BODY_BYTES } from './response-reader.js';
 import { placeOf, routeOf } from './route.js';
@@ -40,10 +40,8 @@ const KEEP_IDLE_MS = 4000;
 
 /** `basePath`: '' or `/path`, without a trailing slash. @param {string} text @param {string} [name] of its option */
 export function parseTargetUrl(text, name = '--url') {
-  const url = readUrl(text, name, true);
-  const origin = originOf(url);
-  const pathname = isSocket(url) ? url.slice(origin.length + 1) : new URL(url).pathname;
-  return { origin, basePath: pathname.replace(/(?<!\/)\/+$/, '') };
+  const url = withoutSlashAtEnd(readUrl(text, name, true));
+  return { origin: originOf(url), basePath: isSocket(url) ? '' : withoutSlashAtEnd(new URL(url).pathname) };
 }
 
 /**

@@ -13,7 +13,6 @@ import { assertIssued, assertKey, isSignedBy, readCertificates } from '../pki/ce
 import { ocspUrls, parseCertificate } from '../pki/certificate-der.js';
 import { decodePem, parseSerial } from '../pki/text.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
-import { withoutSlashes } from '../vault/environment.js';
 import { redact } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
 import { DEFAULT_POOL, kindsToIssue, readKinds } from './ocsp-kinds.js';
@@ -36,11 +35,10 @@ export async function prepare(context) {
   const { plan, client } = context;
   const { options, load, target } = plan;
   const { good, revoked, issuer, example } = await findSubjects(context);
-  const { url, isVault, isForeign = false } = findResponder(context, example);
+  const { origin, path, isVault, isForeign = false } = findResponder(context, example);
   // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
   if (isVault) await checkMount(client, target.mount);
-  const { origin, basePath } = parseTargetUrl(url);
   const common = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
   // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.
   const knownSerials = good.length === 0 ? revoked : good;
@@ -53,10 +51,10 @@ export async function prepare(context) {
   });
   return {
     origin,
-    targetUrl: url,
+    targetUrl: `${origin}${isSocket(origin) ? ':' : ''}${path === '/' ? '' : path}`,
     isForeign,
     target: { product: health?.product ?? null, version: health?.version ?? null },
-    path: basePath === '' ? '/' : basePath,
+    path,
     method: options.method,
     issuerDer: common.issuerDer,
     kinds,
@@ -249,25 +247,24 @@ async function issueSubjects(context, toIssue) {
   };
 }
 
-/** @param {PrepareContext} context @param {Certificate | null} example @returns {{url: string, isVault: boolean, isForeign?: boolean}} */
+/** @param {PrepareContext} context @param {Certificate | null} example @returns {{origin: string, path: string, isVault: boolean, isForeign?: boolean}} */
 function findResponder({ plan, mayReach }, example) {
   const { options, target } = plan;
   const { ocspUrl, fromAia } = options;
-  if (ocspUrl !== null) return { url: ocspUrl, isVault: false };
+  if (ocspUrl !== null) return { ...placeOf(ocspUrl), isVault: false };
   const vault = parseTargetUrl(target.url);
-  if (!fromAia) {
-    const separator = isSocket(vault.origin) ? ':' : '';
+  if (!fromAia)
     return {
-      url: `${vault.origin}${separator}${apiPath(vault.basePath, target.mount, 'ocsp')}`,
+      ...{ origin: vault.origin, path: apiPath(vault.basePath, target.mount, 'ocsp') },
       isVault: true,
     };
-  }
   const [url] = example === null ? [] : ocspUrls(example);
   if (url !== undefined) {
     // Never a Unix socket.
-    const { origin } = new URL(readUrl(url, 'The OCSP responder in the certificate'));
+    const place = placeOf(readUrl(url, 'The OCSP responder in the certificate'));
+    const { origin } = place;
     const isForeign = origin !== vault.origin;
-    if (!isForeign || mayReach(origin)) return { url: withoutSlashes(url), isVault: false, isForeign };
+    if (!isForeign || mayReach(origin)) return { ...place, isVault: false, isForeign };
     const message = `The certificate names the OCSP responder ${origin}, an address that the scenario may not use.`;
     throw usageError('address_not_allowed', message, `To allow it, add --allow-url ${quoted(origin)}.`);
   }
@@ -275,6 +272,12 @@ function findResponder({ plan, mayReach }, example) {
   const message = example === null ? needed : 'The certificate names no OCSP responder.';
   const remedy = 'Set --ocsp-url to its URL; in Vault, set config/urls before issuing certificates.';
   throw usageError('no_aia', message, remedy);
+}
+
+/** With a slash at its end, if the URL has one (RFC 6960, A.1). @param {string} url */
+function placeOf(url) {
+  const { origin, pathname } = new URL(url);
+  return { origin, path: pathname };
 }
 
 /** Outcomes that even an overloaded OCSP responder never produces. */

@@ -60,7 +60,7 @@ export const ocsp = {
       defaultText: String(DEFAULT_POOL),
     }),
     'revoked-serials': option('file', 'With --about: revoked certificates, in the format of --serials'),
-    'ocsp-url': option('url', 'Any OCSP responder', { defaultText: 'URL/v1/MOUNT/ocsp' }),
+    'ocsp-url': option('url', 'Any OCSP responder', { defaultText: 'URL/v1/MOUNT/ocsp', isWhole: true }),
     'from-aia': option('flag', "Use the responder in the certificate's AIA"),
     method: option('choice', 'HTTP method; auto is GET for URLs up to 255 bytes (RFC 9919)', {
       choices: ['post', 'get', 'auto'],

@@ -35,6 +35,7 @@ export function measure(operations, facts) {
   const rates = ratesOf(operations, facts, {
     succeeded: counts.succeeded,
     errors: errors - toolErrors,
+    toolErrors,
     all,
   });
   return { operations, facts, outcomes, counts, errors, toolErrors, all, ...rates };

@@ -22,10 +22,10 @@ import { timesOf } from './latency.js';
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 /** @typedef {{kept: boolean | null, delayMs: number, windowMs: number}} Pace see paceOf */
-/** @typedef {{succeeded: number, errors: number, all: ReturnType<typeof timesOf>}} Sums `errors`: certainly the target's */
+/** @typedef {{succeeded: number, errors: number, toolErrors: number, all: ReturnType<typeof timesOf>}} Sums `errors`: certainly the target's; `toolErrors`: the others */
 
 /** @param {CellTally[]} operations @param {RunFacts} facts @param {Sums} sums */
-export function ratesOf(operations, facts, { succeeded, errors, all }) {
+export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all }) {
   const pace = paceOf(operations, facts);
   const { kept, windowMs } = pace;
   const isOpen = facts.model === 'open';
@@ -43,6 +43,7 @@ export function ratesOf(operations, facts, { succeeded, errors, all }) {
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
+    ...{ errorsPerSecond: perSecond(errors, windowMs), lostPerSecond: perSecond(toolErrors, windowMs) },
     isServed: isConstant && allOnTime,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,

@@ -15,6 +15,7 @@ import {
   NORMAL_95,
   poissonBounds,
   proportionLowerBound,
+  proportionUpperBound,
   studentT95,
   upperRank,
 } from './statistics.js';
@@ -123,16 +124,23 @@ const MIN_CLUMP = 4;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number}} sample
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, errorsPerSecond?: number,
+ *   lostPerSecond?: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
  *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
- *   sends the next request only after reading a response; Infinity: unknown
+ *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
+ *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded
  * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
-  if ((isServed && succeeded >= MIN_SERVED) || succeeded === 0) {
-    const high = Math.max(perSecond, succeeded > 0 ? (offeredPerSecond ?? 0) : 0);
+  const { errorsPerSecond = 0, lostPerSecond = 0 } = sample;
+  if (succeeded === 0) {
+    const sampled = errorsPerSecond * proportionUpperBound(0, errors);
+    return { low: 0, high: sampled + lostPerSecond, sampled };
+  }
+  if (isServed && succeeded >= MIN_SERVED) {
+    const high = Math.max(perSecond, offeredPerSecond ?? 0);
     return { low: perSecond, high, sampled: high };
   }
   const { low, high } = sampledBar(sample);
@@ -140,7 +148,7 @@ export function rateBar(sample) {
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
       : offeredPerSecond * (1 - proportionLowerBound(errors, succeeded + errors));
-  const top = Math.max(perSecond, Math.min(high * slowdown, maxRate));
+  const top = Math.max(perSecond, Math.min(high * slowdown + lostPerSecond, maxRate));
   const sampled = Math.max(perSecond, Math.min(high, maxRate));
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
@@ -160,7 +168,9 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
   const margin = Math.max(half, 1 / fullSeconds);
-  return { low: least - margin, high: most + margin };
+  // The spread grows with the rate, so with few successes a higher rate explains them better than a margin on either side
+  // (as in Wilson's score interval); equal to most + margin if the margin is small.
+  return { low: least - margin, high: most * Math.exp(2 * Math.asinh(margin / (2 * most))) };
 }
 
 /** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds */

@@ -14,7 +14,9 @@ const CASES = [
   [['https://vault.example'], 'http://127.0.0.1:8200', false],
   [['http://127.0.0.1:8200', 'https://vault.example'], 'http://127.0.0.1:8201', false],
   [['unix:///run/vault.sock/'], 'unix:///run/vault.sock', true],
-  [['unix:///run/vault.sock'], 'unix:///run/vault.sock:/v1/x', true],
+  [['unix:///run/vault.sock'], 'unix:///run/vault.sock:/v1/x', false],
+  [['unix:///run/agent:/v.sock'], 'unix:///run/agent:/v.sock', true],
+  [['unix:///run/agent:/v.sock'], 'unix:///run/agent', false],
   [['unix:///run/vault.sock'], 'http://127.0.0.1:8200', false],
   // Other files, though a URL parser would make them the same.
   [['unix:///run/vault.sock'], 'unix:///tmp/x/../../run/vault.sock', false],

@@ -39,7 +39,7 @@ test('parseTargetUrl splits origin and path, and rejects non-addresses without s
     ['https://vault.example.com/', 'https://vault.example.com', ''],
     ['https://[::1]:8200/proxy/vault//', 'https://[::1]:8200', '/proxy/vault'],
     ['unix:///run/vault.sock', 'unix:///run/vault.sock', ''],
-    ['unix:///run/vault.sock:/v1/pki/ocsp', 'unix:///run/vault.sock', '/v1/pki/ocsp'],
+    ['unix:///run/agent:/v.sock/', 'unix:///run/agent:/v.sock', ''],
   ]) {
     assert.deepEqual(parseTargetUrl(text), { origin, basePath });
   }

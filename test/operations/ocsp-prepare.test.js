@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { createAddressFilter } from '../../src/common/listen.js';
 import { createPlan } from '../../src/index.js';
 import { findSubjects, prepare, probe } from '../../src/operations/ocsp-prepare.js';
+import { ocspGetPath } from '../../src/pki/ocsp-request.js';
 import { prepareRun } from '../../src/run.js';
 import { der, extension, oid } from '../pki/ocsp-builder.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
@@ -207,13 +208,32 @@ test('--from-aia: a certificate cannot choose an address that the scenario may n
   assert.deepEqual([own.origin, own.isForeign], ['http://h.example:1', false]);
 });
 
+test('a slash at the end of the URL of a responder counts for POST, and is not doubled by GET', async () => {
+  const { certFile } = ca.issue('slash', { extensions: [namesResponder('http://h.example:1/ca/')] });
+  const options = optionsFor(certFile);
+  for (const [ocspUrl, path] of [
+    ['http://h:1/ca/', '/ca/'],
+    ['http://h:1/ca', '/ca'],
+    ['http://h:1', '/'],
+    [null, '/ca/'],
+  ]) {
+    const plan = {
+      options: { ...options, ocspUrl, fromAia: true },
+      target: { url: 'http://v' },
+      load: { seed: 1 },
+    };
+    const found = await prepare(/** @type {any} */ ({ plan, mayReach: () => true }));
+    assert.equal(found.path, path);
+  }
+  assert.match(ocspGetPath('/ca/', Buffer.from('x')), /^\/ca\/[^/]/);
+});
+
 test('the responder of a Vault is below the base path of its address, also of a Unix socket', async () => {
   const { certFile } = ca.issue('any');
   const options = optionsFor(certFile);
   for (const [url, path] of [
     ['http://h:1/vault', '/vault/v1/pki/ocsp'],
     ['unix:///run/s', '/v1/pki/ocsp'],
-    ['unix:///run/s:/vault', '/vault/v1/pki/ocsp'],
   ]) {
     const plan = {
       options: { ...options, fromAia: false },

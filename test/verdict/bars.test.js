@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
+import { uniform } from '../../src/common/random.js';
 import { meanBar, rateBar } from '../../src/verdict/bars.js';
 import { binomialCdf } from '../../src/verdict/statistics.js';
 
@@ -25,6 +26,56 @@ test('in a short run, responses that may have come in clumps of 40 prove less th
   const [alone, clumped] = [rateBar(sample), rateBar({ ...sample, clump: 40 })];
   assert.ok(alone.low > 12 && Number(alone.high) < 31, JSON.stringify(alone));
   assert.ok(clumped.low < 5 && Number(clumped.high) > 60, JSON.stringify(clumped));
+});
+
+test('the bar of few successes misses the true rate in 6 % of runs at most', () => {
+  for (const [rate, seconds] of [
+    [0.1, 30],
+    [0.1, 60],
+    [1, 6],
+    [1, 10],
+    [5, 10],
+    [0.3, 120],
+    [2, 20],
+  ]) {
+    let drawn = 0;
+    const gap = () => -Math.log(uniform(seconds, drawn++)) / rate;
+    const missed = { below: 0, above: 0 };
+    const runs = 2000;
+    for (let run = 0; run < runs; run++) {
+      const completedPerSecond = Array(seconds).fill(0);
+      let succeeded = 0;
+      for (let at = gap(); at < seconds; at += gap()) {
+        completedPerSecond[Math.floor(at)]++;
+        succeeded++;
+      }
+      if (succeeded === 0) continue;
+      const { low, high } = rateBar({
+        ...SAMPLE,
+        perSecond: succeeded / seconds,
+        succeeded,
+        completedPerSecond,
+      });
+      if (Number(high) < rate) missed.below++;
+      if (low > rate) missed.above++;
+    }
+    for (const count of Object.values(missed))
+      assert.ok(count / runs < 0.06, `${rate}/s, ${seconds} s: ${JSON.stringify(missed)} of ${runs}`);
+  }
+});
+
+test('requests that may have failed by the fault of the tool, or were cut off, might have succeeded', () => {
+  const none = { ...SAMPLE, perSecond: 0, succeeded: 0, completedPerSecond: [0, 0], errors: 0 };
+  assert.deepEqual(rateBar(none), { low: 0, high: 0, sampled: 0 });
+  assert.deepEqual(rateBar({ ...none, lostPerSecond: 9.5 }), { low: 0, high: 9.5, sampled: 0 });
+  const failed = rateBar({ ...none, errors: 100, errorsPerSecond: 10 });
+  assert.ok(Number(failed.high) > 0.29 && Number(failed.high) < 0.3, 'a share of 3/n may succeed');
+  const one = rateBar({ ...none, errors: 1, errorsPerSecond: 0.5 });
+  assert.ok(Math.abs(Number(one.high) - 0.475) < 1e-9, 'one failure shows little');
+  const some = { ...SAMPLE, perSecond: 8, succeeded: 80, completedPerSecond: Array(10).fill(8) };
+  const [certain, cutOff] = [rateBar(some), rateBar({ ...some, lostPerSecond: 3 })];
+  assert.equal(cutOff.low, certain.low);
+  assert.ok(Math.abs(Number(cutOff.high) - Number(certain.high) - 3) < 1e-9);
 });
 
 test('if those in flight at the end may count or not, the bar includes both', () => {

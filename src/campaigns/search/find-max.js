@@ -116,6 +116,10 @@ export function checkSearchable({ operation, requirements, load }, { of }) {
     const remedy = "Add requirements, e.g. --require 'p99<200ms' --require 'errors<0.1%'.";
     throw usageError('nothing_required', message, remedy);
   }
+  if (of === 'rate' && requirements.every(({ metric }) => metric === 'rate')) {
+    const message = `${flag} needs a requirement on errors or times: a target that refuses most requests may still reach a rate.`;
+    throw usageError('nothing_required', message, "Add e.g. --require 'errors<0.1%' --require 'p99<200ms'.");
+  }
   const isStaged = requirements.some(({ stage }) => stage !== undefined);
   /** @type {[isWrong: boolean, problem: string, remedy: string][]} */
   const rules = [

@@ -138,7 +138,7 @@ function openProbe({ origin, path, tls }, stop) {
   };
 }
 
-/** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase'>} Interval */
+/** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase' | 'succeeded' | 'failed'>} Interval */
 
 /** A step ends early if more than MIN_LATE requests, and LATE_FACTOR times those allowed, are late for LATE_SECONDS. */
 const [LATE_FACTOR, MIN_LATE, LATE_SECONDS] = [2, 5, 2];
@@ -164,11 +164,13 @@ export function watchEarlyStop({ load, requirements }) {
     },
   );
   let streak = 0;
-  return ({ elapsedMs, inFlight, waiting, phase }) => {
+  return ({ elapsedMs, inFlight, waiting, phase, succeeded, failed }) => {
     // Requests that wait while connections are free are delayed by the tool.
     const isTool = waiting > 0 && inFlight < concurrency;
     const measuredMs = elapsedMs - warmupMs;
-    const open = Math.min(inFlight + waiting, (ratePerSecond * measuredMs) / 1000);
+    // Others in flight are of the warm-up. The responses are those of full seconds.
+    const due = ratePerSecond * Math.floor(measuredMs / 1000);
+    const open = Math.min(inFlight + waiting, due - succeeded - failed);
     const unmet =
       phase === 'measuring' && !isTool
         ? limits.find(({ allowed, notLate }) => open - notLate > Math.max(MIN_LATE, LATE_FACTOR * allowed))

@@ -28,7 +28,7 @@ const REMEDY = 'give the tool more CPU, or lower the load';
 
 /** @type {Judge} */
 export function judgeRate(requirement, view) {
-  const { ratePerSecond: actual, rateBar } = view;
+  const { ratePerSecond: actual, rateBar, toolErrors = 0 } = view;
   const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
   const format = rateFormatter(requirement);
   const margin = rateMargin(requirement, actual);
@@ -43,9 +43,13 @@ export function judgeRate(requirement, view) {
   }
   // The rate that a tool without lateness might have reached.
   const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
-  const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(actual * slowdown, requirement));
+  const ownRate = actual > 0 ? actual * slowdown : high;
+  const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(ownRate, requirement));
   const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${format(high)}` : 'higher'}`;
-  const tool = 'but the tool was short of CPU and sent less than the target could have handled';
+  const tool =
+    toolErrors > 0
+      ? `but ${errorsText(view)}: up to ${formatCount(toolErrors)} of them may be this tool's fault, or were cut off`
+      : 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
   const remedy = `give the tool more CPU${doubt === 'both' ? ', and run it longer' : ''}`;
   return judged('not proven', doubt, margin, tool, bestCase, remedy);

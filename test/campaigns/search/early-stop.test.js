@@ -27,6 +27,8 @@ function cutShortAt({ requirements = ['p99<200ms'], load = {}, capacity, freeAny
       inFlight,
       waiting: open - inFlight,
       phase: 'measuring',
+      succeeded: Math.floor(rate * second - open),
+      failed: 0,
     });
     if (why === null) continue;
     assert.match(why, /^The step was cut short after .* could no longer be met: .*\.$/);
@@ -58,9 +60,33 @@ for (const [what, script, range] of STEPS) {
 
 test('ignores the warm-up, and a single late interval', () => {
   const check = watchEarlyStop(planOf(['p99<200ms'], { ...LOAD, warmupMs: 10_000 }));
-  const seen = /** @type {const} */ ({ type: 'interval', inFlight: 10, waiting: 40, phase: 'measuring' });
+  const seen = {
+    ...{ type: /** @type {const} */ ('interval'), phase: /** @type {const} */ ('measuring') },
+    ...{ inFlight: 10, waiting: 40, succeeded: 0, failed: 0 },
+  };
   assert.equal(check({ ...seen, elapsedMs: 10_100 }), null);
   assert.equal(check({ ...seen, elapsedMs: 11_100 }), null);
   assert.equal(check({ ...seen, elapsedMs: 15_000 }), null);
   assert.notEqual(check({ ...seen, elapsedMs: 16_000 }), null);
+});
+
+test('requests of the warm-up that are still in flight are not late ones of the step', () => {
+  const seen = {
+    ...{ type: /** @type {const} */ ('interval'), phase: /** @type {const} */ ('measuring') },
+    ...{ inFlight: 40, waiting: 0, failed: 0 },
+  };
+  for (const [answered, isCutShort] of /** @type {const} */ ([
+    [5, false],
+    [0, true],
+  ])) {
+    const load = { ...LOAD, concurrency: 40, warmupMs: 10_000 };
+    const check = watchEarlyStop(planOf(['p99<200ms'], load));
+    const ends = Array.from({ length: 20 }, (_, i) =>
+      check({ ...seen, elapsedMs: 10_250 + 1000 * i, succeeded: answered * i }),
+    );
+    assert.equal(
+      ends.some((why) => why !== null),
+      isCutShort,
+    );
+  }
 });

@@ -410,6 +410,7 @@ const REFUSED = [
     'rate',
     /--find-max-rate searches for the highest rate .* has no requirement on a whole run/,
   ],
+  ['only a rate', ['rate>=1/s'], {}, 'rate', /needs a requirement on errors or times: .* refuses most/],
   ['a number of requests', ['p99<1s'], { requests: 10 }, 'rate', /--requests ends each step/],
   ['a part of a plan', ['p99<1s'], { shard: { index: 0, of: 2 } }, 'rate', /--shard sends only a part/],
   ['a start time', ['p99<1s'], { startAt: '2026-01-01T00:00:00Z' }, 'rate', /--start-at sets the time of/],
