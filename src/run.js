@@ -1,6 +1,8 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
+
+import { rejectIf } from './common/errors.js';
 import { isolated } from './common/listener.js';
-import { originOf } from './common/options.js';
+import { isSocket, originOf } from './common/options.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
 import { createStart, intervalEvent, nsOf, startTicking } from './engine/interval.js';
@@ -176,6 +178,7 @@ export async function prepareRun(plan, options = {}) {
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
     const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
     const route = routeOf(fixture.origin, network);
+    checkSocketOptions(fixture.origin, plan);
     // Perhaps an OCSP responder elsewhere.
     await checkLocalAddresses(plan.load.localAddresses, route.address.host ?? '');
     const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
@@ -188,6 +191,18 @@ export async function prepareRun(plan, options = {}) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;
   }
+}
+
+/** @param {string} origin @param {Plan} plan @throws {PkiLoadError} for options that only TCP connections have */
+function checkSocketOptions(origin, { load, target }) {
+  const given = {
+    '--local-address': load.localAddresses.length > 0,
+    '--resolve-every': load.resolveEveryMs !== null,
+    '--connect-to': (target.connectTo ?? []).length > 0,
+  };
+  const [flag] = Object.entries(given).find(([, isGiven]) => isGiven) ?? [];
+  const isUseless = flag !== undefined && isSocket(origin);
+  rejectIf(isUseless, `${flag} is for TCP, but the load goes to a Unix socket.`, 'Leave it out.');
 }
 
 /** @param {Plan['load']} load @param {string | undefined} host to connect to; none: a Unix socket @returns {string | null} a warning; of a closed loop, none */

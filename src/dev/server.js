@@ -79,8 +79,8 @@ function keepUntilExit(text) {
 /** @param {string} host @param {boolean | undefined} allowRemote @param {string} mount */
 function checkOptions(host, allowRemote, mount) {
   if (allowRemote !== true && !isLoopback(host)) {
-    const message = `The embedded server would listen on ${JSON.stringify(host)}, which other machines can reach.`;
-    const remedy = 'Use 127.0.0.1, or allow it with --allow-remote (allowRemote).';
+    const message = `The embedded server would listen on ${JSON.stringify(host)}, which is not a loopback address.`;
+    const remedy = 'Use 127.0.0.1, ::1 or localhost, or allow it with --allow-remote (allowRemote).';
     throw usageError('dev_host_not_loopback', message, remedy);
   }
   if (!isMountPath(mount)) {

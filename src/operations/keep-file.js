@@ -1,5 +1,5 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { assertNotLinked, describeWriteError, resolveLinks } from '../common/atomic-write.js';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper, Kept } from './index.js' */
@@ -34,9 +34,9 @@ export function openKeepFile(path) {
   };
 }
 
-/** Without O_NONBLOCK, opening a pipe would block until it has a reader. */
-const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_WRONLY } = constants;
-const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
+/** Without O_NONBLOCK, opening a pipe could block. */
+const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_RDWR } = constants;
+const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 
 /** @param {string} path */
 function openToAppend(path) {
@@ -50,13 +50,20 @@ function openToAppend(path) {
   } catch (error) {
     if (file !== undefined) closeSync(file);
     const { why, remedy } = describeWriteError(path, error);
-    // ENXIO: no process is reading the pipe or the socket.
-    const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
-    throw isPipe ? noFile : refuse(`cannot be written to: ${why}`, remedy);
+    // ENXIO: a socket.
+    const isSocket = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
+    throw isSocket ? noFile : refuse(`cannot be written to: ${why}`, remedy);
   }
   // /dev/null and the like never block.
   const stat = fstatSync(file);
+  if (stat.isFile()) endLastLine(file, stat.size);
   if (stat.isFile() || stat.isCharacterDevice()) return file;
   closeSync(file);
   throw noFile;
+}
+
+/** A run that was killed, or a full disk, may have left a part of a line. @param {number} file @param {number} size */
+function endLastLine(file, size) {
+  const last = Buffer.alloc(1);
+  if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a) writeSync(file, '\n');
 }

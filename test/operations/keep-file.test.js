@@ -53,6 +53,20 @@ test('--keep: several writers append one JSON line per certificate', (t) => {
   }
 });
 
+test('--keep: a line that a killed run left torn does not swallow the next one', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'kept.jsonl');
+  writeFileSync(path, '{"serial":"4d:14');
+  for (let i = 0; i < 2; i++) {
+    const keeper = openKeepFile(path);
+    keeper.write([{ serial: '01' }]);
+    keeper.close();
+  }
+  const line = '{"serial":"01"}\n';
+  assert.equal(readFileSync(path, 'utf8'), `{"serial":"4d:14\n${line}${line}`);
+});
+
 test('--keep: a full disk ends the writing, not the run', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startDevServer } from '../../src/dev/spawn.js';
 import { createPlan, run } from '../../src/index.js';
+import { scratch } from '../cli/support.js';
 import { startTarget } from '../targets/start.js';
 import { abortAndWait, runChecked, runHere, startFaultProxy } from './support.js';
 
@@ -92,6 +93,23 @@ test('a local address must be of the family of the address that the load goes to
     code: 'local_address_unusable',
     message: /"127\.0\.0\.1" is IPv4, but the target "::1" has no IPv4 address/,
   });
+});
+
+test('options of TCP connections are refused with a Unix socket', async (t) => {
+  const path = scratch(t)('vault.sock');
+  const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+  const agent = createServer((_, response) => response.end(JSON.stringify(health))).listen(path);
+  t.after(() => agent.close());
+  await once(agent, 'listening');
+  const url = `unix://${path}`;
+  for (const [name, value] of [
+    ['localAddress', ['127.0.0.1']],
+    ['resolveEvery', '1s'],
+    ['connectTo', ['::127.0.0.1:1']],
+  ]) {
+    const plan = await createPlan('http', { url, path: '/', token: 'none', [String(name)]: value });
+    await assert.rejects(run(plan), { message: /^--\S+ is for TCP, but the load goes to a Unix socket/ });
+  }
 });
 
 test('concurrent runs do not interfere with each other', async () => {

@@ -45,9 +45,9 @@ function orVariable(schema) {
 
 const flag = orVariable(z.boolean());
 
-/** @param {readonly string[]} choices some may look like numbers: `kv-version: 2` @returns {z.ZodType} */
+/** @param {readonly string[]} choices some may look like numbers: `http: 1.1` @returns {z.ZodType} */
 function choice(choices) {
-  const numbers = choices.filter((text) => /^\d+$/.test(text)).map(Number);
+  const numbers = choices.filter((text) => /^\d+(\.\d+)?$/.test(text)).map(Number);
   return orVariable(z.literal([...choices, ...numbers]).transform(String));
 }
 

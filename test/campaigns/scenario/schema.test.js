@@ -48,6 +48,7 @@ const GOOD = [
   ['a single requirement without a list', `${HEAD}require: p99<200ms\n`],
   ['a single output without a list', `${HEAD}out: a.json\n`],
   ['a list for an option', 'name: n\nmix: [{operation: issue, options: {alt-names: a, ip-sans: [::1]}}]\n'],
+  ['a version of HTTP without quotes', 'name: n\nload: {http: 1.1}\nmix: [{operation: ocsp}]\n'],
   ['a choice that looks like a number', 'name: n\nmix: [{operation: kv-write, options: {kv-version: 2}}]\n'],
   ['a list of numbers', 'name: n\nmix: [{operation: http, options: {status: [200, 204]}}]\n'],
   ['a number instead of a list', 'name: n\nmix: [{operation: http, options: {status: 403}}]\n'],
