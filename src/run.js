@@ -129,6 +129,8 @@ export async function prepareRun(plan, options = {}) {
   const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
   /** @type {PrepareContext['progress']} */
   const progress = (label, done, all) => onEvent({ type: 'progress', label, done, total: all });
+  /** @type {Parameters<PrepareContext['beforeAgain']>[0][]} */
+  const checks = [];
   /** Run in reverse order. @type {(() => unknown)[]} */
   const cleanups = [() => server?.stop()];
   let isClosed = false;
@@ -175,8 +177,10 @@ export async function prepareRun(plan, options = {}) {
     };
     cleanups.push(() => renewal.stop());
     throwIfStopped(stop);
+    const beforeAgain = (/** @type {typeof checks[number]} */ check) => void checks.push(check);
     const context = { plan: resolved, client, token, tls, mayReach, notice, warn, signal: stop };
-    const fixture = await rejectOnStop(mix.prepare({ ...context, keepAlive, progress, onEnd }), stop);
+    const calls = { keepAlive, progress, beforeAgain, onEnd };
+    const fixture = await rejectOnStop(mix.prepare({ ...context, ...calls }), stop);
     const route = routeOf(fixture.origin, network);
     checkSocketOptions(fixture.origin, plan);
     // Perhaps an OCSP responder elsewhere.
@@ -186,7 +190,16 @@ export async function prepareRun(plan, options = {}) {
     const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
     if (plan.load.streamsPerConnection !== null)
       await checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }, stop);
-    return { target, fixture, tls: ownTls, route, close };
+    /** Before a further run: is the token still valid for long enough? @param {Plan['load']} load @throws {PkiLoadError} */
+    const checkAgain = async (load) => {
+      for (const check of checks)
+        await rejectOnStop(check(load), stop).catch((error) => {
+          // A target that is still slow is no reason to end a search.
+          if (['interrupted', 'token_expires', 'token_invalid', 'token_use_limit'].includes(error.code))
+            throw error;
+        });
+    };
+    return { target, fixture, tls: ownTls, route, checkAgain, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -2,6 +2,7 @@
 import { usageError } from '../common/errors.js';
 import { camelCase } from '../common/options.js';
 
+/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Tls } from '../http/tls.js' */
@@ -16,6 +17,8 @@ import { camelCase } from '../common/options.js';
  * @property {Tls} tls
  * @property {(url: string) => boolean} mayReach whether requests may go to an address from a certificate
  * @property {(everyMs: number) => void} keepAlive renews the token at this interval until the end of the run
+ * @property {(check: (load: LoadPlan) => Promise<unknown>) => void} beforeAgain registers a check before each further run that shares this
+ *   preparation
  * @property {(end: () => Promise<void>) => void} onEnd registers a function that removes or reports leftovers. Called
  *   once after the run, even if interrupted or failed; last registered, first called. Register it before the request
  *   that creates something; `end` may throw

@@ -5,7 +5,7 @@ import { interruptedError } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate, expectNames } from '../pki/certificate-check.js';
-import { expectedRequests, longestRunMs } from '../plan/due.js';
+import { allRequests, expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';
@@ -31,11 +31,17 @@ export async function prepareCalls(context, { withToken = true, usesInRun = true
   const { warnings, ...health } = await checkHealth(client, { namespace: plan.target.namespace });
   warnings.forEach(warn);
   if (!withToken) return fixtureOf(plan, health, null);
-  // In a mix, the other operations use the token, too.
-  const inRun = usesInRun ? expectedRequests(plan.load) : 0;
-  const neededRequests = inRun === null ? null : (use.usesBefore ?? 0) + inRun;
+  const usesIn = (/** @type {LoadPlan} */ load) => {
+    // In a mix, the other operations use the token, too.
+    const inRun = !usesInRun ? 0 : allRequests(load) === null ? null : expectedRequests(load);
+    return inRun === null ? null : (use.usesBefore ?? 0) + inRun;
+  };
   const neededMs = use.neededMs === undefined ? longestRunMs(plan.load) : use.neededMs;
-  const facts = await checkToken(client, { neededMs, neededRequests });
+  const facts = await checkToken(client, { neededMs, neededRequests: usesIn(plan.load) });
+  if (usesInRun)
+    context.beforeAgain((load) =>
+      checkToken(client, { neededMs: longestRunMs(load), neededRequests: usesIn(load) }),
+    );
   // At once: the token could expire during the preparation.
   if (facts.renewEveryMs !== null) keepAlive(facts.renewEveryMs);
   facts.warnings.forEach(warn);

@@ -117,7 +117,11 @@ export const commonOptions = {
       max: HOUR_MS,
       alias: ['timeout-ms'],
     }),
-    threads: option('integer', 'Sender threads, each with its share of the schedule and of the connections', { default: 1, min: 1, max: 64 }),
+    threads: option('integer', 'Sender threads, each with its share of the schedule and of the connections', {
+      default: 1,
+      min: 1,
+      max: 64,
+    }),
     pacing: option('choice', 'How to wait for the next send; spin is most precise but uses a core', {
       choices: ['auto', 'spin', 'sleep'],
       default: 'auto',

@@ -44,7 +44,7 @@ describe('approle-login', () => {
         }),
         write: async () => ({ data: { secret_id: 's' }, auth: { entity_id: {} } }),
       };
-      const events = { keepAlive() {}, warn() {}, notice() {}, onEnd() {} };
+      const events = { keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, onEnd() {} };
       const context = { plan: planOf(login), client, token: 't', signal: new AbortController().signal };
       const { credentials } = await login.prepare(/** @type {any} */ ({ ...context, ...events }));
       assert.deepEqual(credentials, { role_id: sent, secret_id: 's' });

@@ -119,6 +119,7 @@ describe('messages about a plan', () => {
       client: vault(uses),
       token: 't',
       keepAlive() {},
+      beforeAgain() {},
       onEnd: (/** @type {() => Promise<void>} */ end) => ends.push(end),
       notice: (/** @type {string} */ text) => messages.push(text),
       warn: (/** @type {string} */ text) => messages.push(text),
@@ -178,7 +179,14 @@ describe('messages about a plan', () => {
 
   test('uses during preparation count, and requests without the token do not', async () => {
     const plan = planOf(write, { rate: 10, duration: '10s' });
-    const context = /** @type {any} */ ({ plan, client: vault(50), token: 't', warn() {}, keepAlive() {} });
+    const context = /** @type {any} */ ({
+      plan,
+      client: vault(50),
+      token: 't',
+      warn() {},
+      keepAlive() {},
+      beforeAgain() {},
+    });
     await prepareCalls(context, { usesInRun: false });
     await prepareCalls(context, { usesInRun: false, usesBefore: 39 });
     await assert.rejects(prepareCalls(context, { usesInRun: false, usesBefore: 40 }), /50/);

@@ -52,7 +52,7 @@ test('inputs that the target makes are rejected if they are invalid or too long'
       read: async () => ({ data: { ttl: 0, expire_time: null } }),
       write: async () => ({ data: { ciphertext: output, signature: output } }),
     };
-    const events = { keepAlive() {}, warn() {}, notice() {}, onEnd() {}, progress() {} };
+    const events = { keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, onEnd() {}, progress() {} };
     const context = { plan: given(action), client, token: 't', signal: new AbortController().signal };
     const prepared = operation.prepare(/** @type {any} */ ({ ...context, ...events }));
     if (isRight) assert.deepEqual((await prepared).prepared, [output, output]);

@@ -345,7 +345,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
           plan: { ...plan, target: { ...plan.target, mount: 'pki' } },
           client: { ...client, write },
           signal: new AbortController().signal,
-          ...{ keepAlive() {}, warn() {}, notice() {}, progress() {} },
+          ...{ keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, progress() {} },
         }),
       );
     };
@@ -367,7 +367,7 @@ describe('any response to the preflight gives a verdict or a refusal with a code
         plan: { ...planOf(revoke, { role: 'r', cn: 'a.b.test', requests: 3 }), dev: false },
         client: { ...client, write },
         signal: new AbortController().signal,
-        ...{ keepAlive() {}, warn() {}, notice() {}, progress() {} },
+        ...{ keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, progress() {} },
       });
       context.plan.target = { ...context.plan.target, mount: 'pki' };
       const pool = { size: 3, label: 'Issuing', subject: 'certificates', revokes: true, mustStore };

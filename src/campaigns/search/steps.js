@@ -73,6 +73,7 @@ export function openSteps(
       try {
         // The target must also recover from the preparation.
         const { waitedMs, recovered } = await recover(target, before === null ? recoverMs : 0);
+        if (isPreparedOnce(plan)) await prepared.checkAgain(stepPlan.load);
         const settings = { prepared, signal: stop, cutOff, command, ...observers };
         const ended = await runWithEarlyStop(stepPlan, settings, runner);
         return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };

@@ -82,6 +82,14 @@ test('a step with its own preparation waits for recovery from the previous step'
   assert.ok(result.totals.succeeded > 0);
 });
 
+test('steps that share a preparation do not begin once the token expires too soon', async (t) => {
+  const token = {};
+  const { step } = await stepsOn(t, { token });
+  assert.ok((await step()).result.totals.succeeded > 0);
+  Object.assign(token, { ttl: 10, expire_time: '2030-01-01T00:00:00Z', renewable: false });
+  await assert.rejects(step(), { code: 'token_expires', exitCode: 2 });
+});
+
 test('all calls are below the base path of the address', async (t) => {
   const { vault, step } = await stepsOn(t, { base: '/vault', load: { arrivals: 'poisson' } });
   await step();
