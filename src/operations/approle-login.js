@@ -3,15 +3,17 @@
  * tokens; the entity that Vault creates for the logins outlives it and must be removed separately.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { textOf } from '../vault/client.js';
-import { createOwnMount, reportIfLeft, untilReady } from '../vault/own-mount.js';
+import { createOwnMount, removeOrReport, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
 import { apiHeaders, apiPath, repeatRequest, vaultDuration } from './request-parts.js';
 import { openSerialSet, serialMemoryFor } from './serial-set.js';
 
+/** @import { VaultClient } from '../vault/client.js' */
 /** @import { Operation, PrepareContext } from './index.js' */
 
 const ROLE = 'load';
@@ -52,6 +54,11 @@ export const approleLogin = {
     // Registered first, so it runs last: once the method is removed, no login can create another entity.
     context.onEnd(() => removeEntity(context, entity));
     const mount = await createOwnMount(context, 'auth', 'approle');
+    let alias = '';
+    // Before the method is removed, and with it the name by which the entity can be found.
+    context.onEnd(async () => {
+      if (entity === '' && alias !== '') entity = await findEntity(client, mount, alias);
+    });
     const role = `auth/${mount}/role/${ROLE}`;
     const fields = {
       token_type: tokenType,
@@ -68,6 +75,7 @@ export const approleLogin = {
     const { data: secret } = await client.write(`${role}/secret-id`);
     const credentials = { role_id: idOf(roleId?.role_id), secret_id: idOf(secret?.secret_id) };
     // All logins with one role share one entity.
+    alias = credentials.role_id;
     const { auth } = await client.write(`auth/${mount}/login`, credentials);
     entity = idOf(auth?.entity_id);
     const headers = apiHeaders(null, plan.target.namespace);
@@ -93,11 +101,28 @@ export const approleLogin = {
   },
 };
 
+/**
+ * After a login whose response did not name it: the response was lost, or MFA is required.
+ * @param {VaultClient} client @param {string} mount @param {string} alias the role ID @returns {Promise<string>} its ID; empty: there is none
+ */
+async function findEntity(client, mount, alias) {
+  try {
+    const { data: method } = await client.read(`sys/auth/${mount}`);
+    const place = { alias_name: alias, alias_mount_accessor: textOf(method?.accessor) };
+    return textOf((await client.write('identity/lookup/entity', place)).data?.id);
+  } catch (error) {
+    const why = error instanceof PkiLoadError ? error.message : String(error);
+    const message = `Perhaps left behind: the entity of the logins, which could not be looked up (${why}).`;
+    const remedy = `Look for entities whose alias was on auth/${mount}: vault list identity/entity/id.`;
+    throw targetError('entity_left_behind', message, remedy, error);
+  }
+}
+
 /** @param {PrepareContext} context @param {string} entity its ID; empty: none was created */
 async function removeEntity({ client }, entity) {
   if (entity === '') return;
   const path = `identity/entity/id/${entity}`;
   const remedy = `Remove it with vault delete ${quoted(path)}, or grant the token delete on identity/entity/id/*.`;
   const item = `the entity ${entity} of the logins`;
-  await reportIfLeft(client.remove(path), 'entity_left_behind', item, remedy);
+  await removeOrReport(() => client.remove(path), 'entity_left_behind', item, remedy);
 }

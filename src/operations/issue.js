@@ -174,7 +174,7 @@ function keyTypeOf(facts) {
   if (type === 'any') return 'ec-256';
   const match = KEY_TYPES.find((keyType) => {
     const [name, nameBits = bits] = keyType.split('-');
-    return name === type && (bits === 0 || bits === Number(nameBits));
+    return name === type && bits <= Number(nameBits);
   });
   if (match !== undefined) return match;
   const message = `The role accepts only ${redact(type)} keys of ${bits} bits, but CSRs can have ${KEY_TYPES.join(', ')}.`;

@@ -66,12 +66,13 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
   const { mount } = plan.target;
   const fixture = await prepareCalls(context, { usesBefore, usesInRun, neededMs });
   (await checkMount(client, mount)).forEach(warn);
-  await checkIssuer(client, mount);
   if (role === null) {
+    await checkIssuer(client, mount);
     await checkPermission(client, `${mount}/sign-verbatim`);
     return { fixture, role: {} };
   }
   const facts = await checkRole(client, { mount, role, ...roleRequest });
+  await checkIssuer(client, mount, { role: facts.role ?? {} });
   facts.warnings.forEach(warn);
   if (mustStore && facts.role?.no_store === true) {
     const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;

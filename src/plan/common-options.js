@@ -160,5 +160,6 @@ function checkAddress(address, flag) {
 export function checkPath(path, flag) {
   const isSegment = (/** @type {string} */ text) => /^[\w.~-]+$/.test(text) && text !== '..' && text !== '.';
   if (withoutSlashes(path).split('/').every(isSegment)) return;
-  throw badValue(flag, path, 'not the path of a mount', 'Use the path that `vault secrets list` shows.');
+  const remedy = 'Use the path that `vault secrets list` shows, of letters, digits and . _ ~ - only.';
+  throw badValue(flag, path, 'not the path of a mount that this tool can use', remedy);
 }

@@ -6,6 +6,7 @@ import { rateBar } from '../verdict/bars.js';
 import { lineThrough, poissonBounds } from '../verdict/statistics.js';
 import { timesOf } from './latency.js';
 
+/** @import { Distribution } from '../common/histogram.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 
@@ -48,8 +49,15 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,
     slowdown,
+    spread: isOpen ? 0 : spreadOf(all.service.reported),
   });
   return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: bar };
+}
+
+/** @param {Distribution} times @returns {number} coefficient of variation; 0 if there are none */
+function spreadOf(times) {
+  const mean = meanOf(times);
+  return mean > 0 ? Math.sqrt(averageOf(times, (us) => (us / 1000 - mean) ** 2)) / mean : 0;
 }
 
 /**
@@ -179,13 +187,13 @@ function possibleRates(
 ) {
   if (kept === true || windowMs === 0) return {};
   const after = Math.max(0, sumOf(operations, 'successesAfter') - (facts.carriedOver ?? 0));
+  const inWindow = perSecond(succeeded - after, facts.windowMs);
   const openMs = kept === null ? facts.windowMs : Math.max(windowMs - delayMs, windowMs / 10);
-  const most = facts.model === 'closed' ? ratePerSecond * idle : perSecond(succeeded, openMs);
+  // While the last backlog of one node is worked off, others may be idle: the rate of the planned time may be the true one.
+  const most =
+    facts.model === 'closed' ? ratePerSecond * idle : Math.max(inWindow, perSecond(succeeded, openMs));
   return {
-    least:
-      facts.windowMs > 0
-        ? Math.min(ratePerSecond, perSecond(succeeded - after, facts.windowMs))
-        : ratePerSecond,
+    least: facts.windowMs > 0 ? Math.min(ratePerSecond, inWindow) : ratePerSecond,
     most: Math.max(ratePerSecond, most),
   };
 }

@@ -100,9 +100,13 @@ async function listMounts(client, type) {
   }
 }
 
-/** The default issuer. @param {VaultClient} client @param {string} mount @param {{now?: () => number}} [options] */
-export async function checkIssuer(client, mount, { now = Date.now } = {}) {
-  const certificate = await readIssuer(client, mount);
+/**
+ * The issuer that the role names, or the default one.
+ * @param {VaultClient} client @param {string} mount @param {{role?: Record<string, any>, now?: () => number}} [options] `role`: as Vault
+ *   returns it
+ */
+export async function checkIssuer(client, mount, { role = {}, now = Date.now } = {}) {
+  const certificate = await readIssuer(client, mount, textOf(role.issuer_ref));
   const { validTo, ca: isCa } = certificate;
   // Node has no text for an empty name.
   const subject = (certificate.subject ?? 'unnamed').replaceAll('\n', ', ');
@@ -113,11 +117,12 @@ export async function checkIssuer(client, mount, { now = Date.now } = {}) {
   return { pem: certificate.toString(), subject };
 }
 
-/** @param {VaultClient} client @param {string} mount */
-export async function readIssuer(client, mount) {
+/** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer; empty: the default one */
+export async function readIssuer(client, mount, name = '') {
+  const path = ['', 'default'].includes(name) ? 'cert/ca' : `issuer/${name}/json`;
   let pem = '';
   try {
-    pem = textOf((await client.read(`${mount}/cert/ca`)).data?.certificate);
+    pem = textOf((await client.read(`${mount}/${path}`)).data?.certificate);
     const certificate = new X509Certificate(pem);
     if (Number.isNaN(Date.parse(certificate.validTo))) throw new RangeError(certificate.validTo);
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve

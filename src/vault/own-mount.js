@@ -64,14 +64,27 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   // At once after a Ctrl-C, as the second ends the wait and may leave the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
   const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
-  await reportIfLeft(client.remove(`sys/${kind}/${path}`), 'mount_left_behind', mount, remedy).finally(() =>
-    clearTimeout(slow),
-  );
+  const remove = () => client.remove(`sys/${kind}/${path}`);
+  await removeOrReport(remove, 'mount_left_behind', mount, remedy).finally(() => clearTimeout(slow));
 }
 
-/** @param {Promise<unknown>} removed @param {string} code @param {string} item of the error @param {string} remedy */
-export async function reportIfLeft(removed, code, item, remedy) {
-  await removed.catch((error) => {
+/** Codes of refusals that may end soon: the run itself may have used up a quota, or a new leader takes over. */
+const TEMPORARY = ['vault_rate_limited', 'vault_unavailable', 'vault_standby'];
+const REMOVE_AGAIN_MS = 500;
+
+/**
+ * @param {() => Promise<unknown>} remove rejects at last when its own time is up @param {string} code @param {string} item of the error
+ * @param {string} remedy @param {(ms: number) => Promise<unknown>} [pause] @throws {PkiLoadError} the item may be left
+ */
+export async function removeOrReport(remove, code, item, remedy, pause = sleep) {
+  /** @returns {Promise<unknown>} */
+  const attempt = () =>
+    remove().catch(async (error) => {
+      if (!TEMPORARY.includes(error.code)) throw error;
+      await pause(REMOVE_AGAIN_MS);
+      return attempt();
+    });
+  await attempt().catch((error) => {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     throw targetError(code, `Left behind: ${item}, which could not be removed (${why}).`, remedy, error);
   });

@@ -119,8 +119,10 @@ const BATCHES = 20;
 const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once;
+ * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
+ *   spread?: number}} Successes
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `spread`: of
+ *   a closed loop, standard deviation of the service times / their mean;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
@@ -155,7 +157,7 @@ export function rateBar(sample) {
 
 /** @param {Successes} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
-  const { succeeded, completedPerSecond } = counts;
+  const { succeeded, completedPerSecond, spread = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -167,10 +169,12 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
   const { variance } = meanAndVariance(means);
   const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
-  const margin = Math.max(half, 1 / fullSeconds);
+  // Of a renewal process; if requests take as long as a batch, batches are not independent.
+  const renewal = (NORMAL_95 * perSecond * spread) / Math.sqrt(succeeded);
+  const margin = Math.max(half, renewal, 1 / fullSeconds);
   // The spread grows with the rate, so with few successes a higher rate explains them better than a margin on either side
   // (as in Wilson's score interval); equal to most + margin if the margin is small.
-  return { low: least - margin, high: most * Math.exp(2 * Math.asinh(margin / (2 * most))) };
+  return { low: least - margin, high: most * Math.exp(2 * Math.asinh(margin / (2 * perSecond))) };
 }
 
 /** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds */

@@ -25,8 +25,11 @@ const [LATE_SHARE, LATE_MS] = [0.1, 1];
 const STOPPED_MS = 100;
 /** A machine is full if its idle share is below this, and some thread waits for a core for this share of time. */
 const [IDLE, PRESSURE] = [0.05, 0.5];
-/** A backlog grows if each quarter's minimum is this many times the previous one's, and the last is at least this share of the plan and this many requests. */
-const [GROWTH, GROWN_SHARE, GROWN_MIN] = [1.2, 0.01, 5];
+/**
+ * A backlog grows if each quarter's minimum is this many times the previous one's, the last is at least this share of the plan and this many
+ * requests, and they differ by this many standard deviations.
+ */
+const [GROWTH, GROWN_SHARE, GROWN_MIN, DEVIATIONS] = [1.2, 0.01, 5, 2.5];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
 
@@ -204,7 +207,9 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
   }
   const [, second, third, last] = backlog.quarterMins;
   if (second === null || third === null || last === null) return null;
-  const isMore = second > 0 && third >= GROWTH * second && last >= GROWTH * third;
+  // The numbers in flight of a target without a queue are about Poisson distributed.
+  const isClear = last - second >= DEVIATIONS * Math.sqrt(second + last);
+  const isMore = second > 0 && third >= GROWTH * second && last >= GROWTH * third && isClear;
   if (!isMore || last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
   const text = `The backlog was still growing when the last requests came due: ${formatCount(backlog.atEnd)} had no response yet, and the percentiles depend on the length of the run.`;
   return { text, remedy };

@@ -140,6 +140,7 @@ test('the secrets left in an existing store are reported with the flags that rea
           read: async (/** @type {string} */ path) =>
             path.startsWith('sys/') ? found : { data: { num_uses: 0, expire_time: null, ttl: 0 } },
         },
+        beforeAgain() {},
         onEnd: (/** @type {() => Promise<void>} */ end) => ends.push(end),
         notice: (/** @type {string} */ text) => said.push(text),
         warn: (/** @type {string} */ text) => said.push(text),

@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createDevServer } from '../../src/dev/server.js';
 import { ask } from '../dev/support.js';
+import { startFaultProxy } from '../run/support.js';
 import { assertRan, runCommand, runToResult, startCommand } from './command.js';
 import { askEach, runHere, runHereToResult } from './in-process.js';
 import { setUpPki } from './pki.js';
@@ -243,6 +245,62 @@ describe('interrupted, or with missing capabilities', () => {
     assert.deepEqual(await mounts(), [.../** @type {string[]} */ (asFound), `${path}/`].sort());
     assert.match((await root.read(`sys/mounts/${path}`)).data?.description, /made by vault-pki-load/);
     await root.remove(`sys/mounts/${path}`);
+  });
+});
+
+describe('what a run created is removed', () => {
+  test('if a quota that the run has used up refuses the first attempt', async () => {
+    const quota = 'sys/quotas/rate-limit/all';
+    await root.write(quota, { path: '', rate: 30, interval: '2s' });
+    const run = await runHereToResult(['kv-write', '--rate', '200', '--duration', '2s'], env);
+    await untilRemoved(quota);
+    assert.ok(run.result.outcomes.rate_limited > 0, run.stderr);
+    assert.doesNotMatch(run.stderr, /Left behind/);
+    assert.deepEqual(await mounts(), asFound);
+  });
+
+  /** @param {string} path while a quota may refuse this, too */
+  async function untilRemoved(path) {
+    for (;;) {
+      const { code = 'removed' } = await root.remove(path).catch((error) => error);
+      if (code !== 'vault_rate_limited') return;
+      await sleep(100);
+    }
+  }
+
+  test('also the entity of a login whose response was lost', async (t) => {
+    const proxy = await startFaultProxy(vault.url);
+    t.after(proxy.close);
+    proxy.aim(({ url = '' }) => url.endsWith('/login'));
+    // Vault performs it, but the tool does not hear of it.
+    proxy.inject(
+      ({ req: { url } }) => void fetch(`${vault.url}${url}`, { method: 'POST', body: proxy.seen[0].body }),
+    );
+    const args = ['approle-login', '--requests', '5', '--timeout', '1s'];
+    const { code, stderr } = await runHere(args, { ...env, VAULT_ADDR: proxy.url });
+    assert.equal(code, 2, stderr);
+    assert.doesNotMatch(stderr, /eft behind/);
+    assert.deepEqual([await mounts(), await entities()], [asFound, []]);
+  });
+
+  test('or the run says that it may be left, if the token may not look it up', async (t) => {
+    const proxy = await startFaultProxy(vault.url);
+    t.after(proxy.close);
+    proxy.aim(({ url = '' }) => url.endsWith('/login') || url.endsWith('/identity/lookup/entity'));
+    proxy.inject(({ req: { url = '' }, res }) => {
+      if (url.endsWith('/login'))
+        void fetch(`${vault.url}${url}`, { method: 'POST', body: proxy.seen[0].body });
+      else res.writeHead(403, { 'content-type': 'application/json' }).end('{"errors":["permission denied"]}');
+    });
+    const args = ['approle-login', '--requests', '5', '--timeout', '1s'];
+    const { stderr } = await runHere(args, { ...env, VAULT_ADDR: proxy.url });
+    assert.match(
+      oneLine(stderr),
+      /Perhaps left behind: the entity of the logins, .* vault list identity\/entity\/id/,
+    );
+    assert.deepEqual(await mounts(), asFound);
+    const [left] = await root.list('identity/entity/id');
+    await root.remove(`identity/entity/id/${left}`);
   });
 });
 

@@ -157,6 +157,22 @@ describe('on a dev server', () => {
     await assertFails(checkIssuer(root, 'pki_int', { now: () => 4e12 }), 'ca_expired');
   });
 
+  test('issuer: the one that the role names, whatever the default one is', async () => {
+    await root.write('sys/mounts/multi', { type: 'pki', config: { max_lease_ttl: '87600h' } });
+    const create = (/** @type {string} */ name, /** @type {string} */ ttl) =>
+      root.write('multi/root/generate/internal', { common_name: name, issuer_name: name, ttl });
+    await create('named', '1000h');
+    await create('short', '1h');
+    await root.write('multi/config/issuers', { default: 'short' });
+    const inTwoHours = { now: () => Date.now() + 7_200_000 };
+    await assertFails(checkIssuer(root, 'multi', inTwoHours), 'ca_expired', /short/);
+    const role = { issuer_ref: 'named' };
+    assert.match((await checkIssuer(root, 'multi', { ...inTwoHours, role })).subject, /named/);
+    await root.remove('multi/issuer/short');
+    await assertFails(checkIssuer(root, 'multi'), 'mount_without_ca', /root\/generate/);
+    assert.match((await checkIssuer(root, 'multi', { role })).subject, /named/);
+  });
+
   test('role: not found', async () => {
     const question = { mount: 'pki_int', role: 'nope' };
     await assertFails(checkRole(root, question), 'role_not_found', /ec-no-store.*example-dot-com/);

@@ -18,11 +18,11 @@ import { createNode, queryOnce, watchNode } from './watch.js';
 /**
  * `unrevoked`: error code of the failed call to revoke a certificate that is not followed; `followedMs`: from
  * the response to the revocation until every node reported revoked, --give-up or a stop; `nodes`: in plan
- * order, empty if none was queried; `left`: on the server; `valid`: not known to be revoked; `unknown`:
- * possibly issued
+ * order, empty if none was queried; `left`: on the server; `valid`: not revoked; `unknown`:
+ * possibly issued; `perhaps revoked`: the call may have taken effect
  * @typedef {Pick<PropagationRow, 'certificate' | 'failure' | 'revokeMs' | 'nodes'> & {unrevoked?: string,
  *   outcome: 'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided',
- *   followedMs: number, left: 'none' | 'revoked' | 'valid' | 'unknown'}} Row
+ *   followedMs: number, left: 'none' | 'revoked' | 'perhaps revoked' | 'valid' | 'unknown'}} Row
  */
 
 /**
@@ -45,7 +45,7 @@ export async function followCertificate(certificate, client, run) {
   const revokeOnly = (outcome) =>
     revoke(client, plan, serial).then(
       () => ({ ...row, ...outcome, left: 'revoked' }),
-      (error) => ({ ...row, ...outcome, left: 'valid', unrevoked: codeOf(error) }),
+      (error) => ({ ...row, ...outcome, left: leftBy(error), unrevoked: codeOf(error) }),
     );
   if (stop.aborted) return revokeOnly({ outcome: 'undecided' });
   let query;
@@ -82,7 +82,7 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
     await revoke(client, run.plan, serial, onHead);
   } catch (error) {
     await Promise.all(watches.map((watch) => watch?.end()));
-    return { ...failureOf('revoke_failed', error), left: 'valid' };
+    return { ...failureOf('revoke_failed', error), left: leftBy(error) };
   }
   const ends = await Promise.all(watches.map((watch) => watch?.until(respondedMs)));
   return {
@@ -92,6 +92,9 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
     nodes: ends.map((end, i) => end ?? notGoodBefore(before[i])),
   };
 }
+
+/** @param {unknown} error of a revocation @returns {Row['left']} */
+const leftBy = (error) => (mayHaveTakenEffect(error) ? 'perhaps revoked' : 'valid');
 
 /**
  * A call that the tool aborted is not a failure of the target.

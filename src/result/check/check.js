@@ -71,7 +71,7 @@ function* checkBlock(block, windowSeconds) {
 }
 
 /** @param {OperationBlock} block @param {number | undefined} windowSeconds */
-function* checkTotals({ totals, rates, errorShare, latencyMs }, windowSeconds) {
+function* checkTotals({ totals, rates, errorShare, errorShareBar, latencyMs }, windowSeconds) {
   const { perSecond, perHour, handshakesPerSecond = 0 } = rates;
   const { planned, sent, succeeded, failed, dropped, neverSent, neverSentDue } = totals;
   yield* checkEqual('sent + dropped + neverSent', sent + dropped + neverSent, 'planned', planned);
@@ -82,6 +82,8 @@ function* checkTotals({ totals, rates, errorShare, latencyMs }, windowSeconds) {
   const isNear = (/** @type {number} */ a, /** @type {number} */ b) => Math.abs(a - b) <= ROUNDING_SHARE * b;
   if (!isNear(perSecond * 3600, perHour))
     yield `rates.perHour (${perHour}) is not 3600 times rates.perSecond (${perSecond})`;
+  yield* checkBar('rates.bar', rates.bar, perSecond);
+  yield* checkBar('errorShareBar', errorShareBar, errorShare);
   if (windowSeconds === undefined) return;
   const expected = windowSeconds > 0 ? succeeded / windowSeconds : 0;
   // If all succeeded in time, it is the offered rate: the window may hold one arrival more or fewer.
@@ -92,6 +94,17 @@ function* checkTotals({ totals, rates, errorShare, latencyMs }, windowSeconds) {
   const handshakes = windowSeconds > 0 ? (latencyMs.tls?.count ?? 0) / windowSeconds : 0;
   if (!isNear(handshakesPerSecond, handshakes))
     yield `rates.handshakesPerSecond is ${handshakesPerSecond}, but latencyMs.tls means ${handshakes}/s`;
+}
+
+/** @param {string} place @param {{low: number, high: number | null} | undefined} bar @param {number | null} value */
+function* checkBar(place, bar, value) {
+  if (bar === undefined || value === null) return;
+  const [low, high] = [
+    bar.low * (1 - ROUNDING_SHARE),
+    (bar.high ?? Number.POSITIVE_INFINITY) * (1 + ROUNDING_SHARE),
+  ];
+  if (low > value || value > high)
+    yield `${place} (${bar.low} to ${bar.high ?? 'no limit'}) does not contain ${value}`;
 }
 
 /** @param {OperationBlock} block */
