@@ -24,8 +24,11 @@ import { createWire, NOT_PROVEN } from './wire.js';
  *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
  */
 
-/** Connections that were not admitted (yet); the oldest gives way to a new one, and if it was a part, that tries again. */
-const MAX_STRANGERS = 48;
+/**
+ * Connections that were not admitted (yet). The oldest that has proved nothing gives way to a new one, and if it was a part, that tries
+ * again: with so many, a flood of thousands a second still leaves a part on a slow network the time to greet.
+ */
+const MAX_STRANGERS = 512;
 
 /** Missing parts that a message names. */
 const MAX_NAMED = 10;
@@ -80,8 +83,9 @@ export async function createGathering(
       },
     });
     strangers.add(wire);
-    const [oldest] = strangers;
-    if (strangers.size > MAX_STRANGERS) oldest.close('others came');
+    if (strangers.size <= MAX_STRANGERS) return;
+    const [oldest, ...others] = strangers;
+    (oldest.hasProved() ? (others.find((one) => !one.hasProved()) ?? oldest) : oldest).close('others came');
   }
 
   /** A part that comes again for the same reason is not reported again. @param {Wire} wire @param {unknown} index @param {string} why */

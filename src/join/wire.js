@@ -165,6 +165,8 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
       head.writeUInt32BE(text.length);
       socket.write(Buffer.concat([head, frameMac(keys.own, counters.own++, text), text]));
     },
+    /** The other side knows the secret, or has recorded the greeting of one that does. */
+    hasProved: () => keys !== null,
     /** Of the other side, from now on. @param {number} [ms] default: as at first */
     allowSilence(ms = silenceMs) {
       maxSilenceMs = ms;

@@ -4,6 +4,7 @@ import { sanitizeText } from '../common/sanitize.js';
 import { total } from '../common/sums.js';
 import { formatCount, formatDuration, formatLatency } from '../common/units.js';
 import { counted, perHourText, perSecondText, targetPhrase, timeText } from '../report/describe/words.js';
+import { cut, stringWidth } from '../report/layout.js';
 import { formatPercent, rateFormatter } from '../result/wording.js';
 /** @import { IntervalEvent } from '../engine/interval.js' */
 /** @import { Requirement } from '../plan/requirements.js' */
@@ -111,7 +112,7 @@ function requirementLines(requirements, width, color) {
     const state = `${SO_FAR[verdict]}${actual === null ? '' : `: ${formatSoFar(actual, requirement)}`}`;
     const label = (i === 0 ? 'Required' : '').padEnd(INDENT);
     const line = `${label}${cut(sanitizeText(text), Math.max(8, width - INDENT - state.length - 2))}  `;
-    const shown = cut(state, width - line.length);
+    const shown = cut(state, width - stringWidth(line));
     return line + (color ? styleText(COLOURS[verdict], shown, { validateStream: false }) : shown);
   });
   const more = requirements.length - lines.length;
@@ -191,14 +192,11 @@ function errorParts(errors) {
   return [sum, ...kinds.map(([name, count]) => `${sanitizeText(name)} ${formatCount(count)}`)];
 }
 
-/** @param {string} text @param {number} width */
-const cut = (text, width) => (text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`);
-
 /** @param {string[]} parts @param {number} width */
 function fit(parts, width) {
-  let line = parts[0].slice(0, width);
+  let line = cut(parts[0], width);
   for (const part of parts.slice(1)) {
-    if (line.length + 2 + part.length > width) break;
+    if (stringWidth(line) + 2 + stringWidth(part) > width) break;
     line += `  ${part}`;
   }
   return line;

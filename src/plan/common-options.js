@@ -11,7 +11,7 @@ export const commonOptions = {
   ...inGroup('Target', {
     url: option('url', 'Address of Vault or OpenBao', {
       alias: ['vault', 'address'],
-      defaultText: 'BAO_ADDR, VAULT_ADDR or http://127.0.0.1:8200',
+      defaultText: 'VAULT_AGENT_ADDR, VAULT_ADDR (or BAO_...) or http://127.0.0.1:8200',
       socket: true,
     }),
     'connect-to': option('text', 'Connect to HOST2:PORT2 in place of HOST1:PORT1, as curl does; repeatable', {

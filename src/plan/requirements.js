@@ -90,7 +90,9 @@ export function withoutContradiction(requirements) {
   for (const low of requirements.filter(({ comparator }) => comparator[0] === '>')) {
     const high = highest.get(keyOf(low));
     // At the same limit, `<=` and `>=` together require exactly that value.
-    if (high === undefined || high.limit >= low.limit) continue;
+    const isExact =
+      high?.limit === low.limit && [high, low].every(({ comparator }) => comparator.endsWith('='));
+    if (high === undefined || high.limit > low.limit || isExact) continue;
     const message = `${low.text} and ${high.text} cannot both be met.`;
     throw usageError('contradiction', message, 'Leave one of them out.');
   }

@@ -56,6 +56,12 @@ function cutUp(word, width) {
   return pieces;
 }
 
+/** @param {string} text @param {number} width in columns @returns {string} with an ellipsis if it is longer */
+export function cut(text, width) {
+  if (stringWidth(text) <= width) return text;
+  return width < 2 ? '…'.repeat(Math.max(0, width)) : `${cutUp(text, width - 1)[0]}…`;
+}
+
 /** @param {string} text @param {number} indent @param {number} [width] @returns {string[]} wrapped lines, all indented */
 export function indented(text, indent, width = WIDTH) {
   return wrap(text, width - indent).map((line) => ' '.repeat(indent) + line);

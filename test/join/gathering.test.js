@@ -23,11 +23,11 @@ async function startStrangers(where, count) {
   return { state, sockets };
 }
 
-test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_000 }, async (t) => {
+test('of 524 strangers 512 stay, and get no byte; a part comes in', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });
   const { leader, where } = await startLeader(t, plan, 2);
-  const { state, sockets } = await startStrangers(where, 60);
+  const { state, sockets } = await startStrangers(where, 524);
   while (state.closed.length < 12) await sleep(5);
   assert.equal(state.closed.length, 12);
   const member = startMember(t, plan, where, [1, 2]);
@@ -36,9 +36,27 @@ test('of 60 strangers 48 stay, and get no byte; a part comes in', { timeout: 20_
   assert.equal(state.closed.length, 13, 'one gave way to the part');
   leader.end();
   assert.equal(await member.ended, 0);
-  while (state.closed.length < 60) await sleep(5);
+  while (state.closed.length < 524) await sleep(5);
   assert.equal(state.bytes, 0);
   for (const socket of sockets) socket.destroy();
+});
+
+test('a part that has proved that it knows the secret does not give way to strangers', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where } = await startLeader(t, plan, 2);
+  const part = startFake(t, where, { index: 1, of: 2 }, async ({ type }, send) => {
+    if (type !== 'welcome') return;
+    const { state, sockets } = await startStrangers(where, 600);
+    while (state.closed.length < 88) await sleep(5);
+    send({ type: 'plans', plans: [plan] });
+    for (const socket of sockets) socket.destroy();
+  });
+  await leader.complete(never);
+  leader.end();
+  await part.closed;
 });
 
 test('a stranger that sends something else is closed, without a byte', { timeout: 20_000 }, async (t) => {
@@ -98,7 +116,7 @@ test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   const plan = await planFor(url, { requests: 5 });
   const { leader, where } = await startLeader(t, plan, 2);
   for (let i = 0; i < 50; i++) await startFake(t, where, { index: 7, of: 2 }, () => {}).closed;
-  const { state, sockets } = await startStrangers(where, 49);
+  const { state, sockets } = await startStrangers(where, 513);
   while (state.closed.length < 1) await sleep(5);
   assert.deepEqual(state.closed, [0]);
   leader.end();

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import { MAX_PANEL_WIDTH, MIN_PANEL_WIDTH, panel, sparkline } from '../../src/live/panel.js';
+import { stringWidth } from '../../src/report/layout.js';
 import { interval } from './interval.js';
 
 /** @import { IntervalEvent } from '../../src/engine/interval.js' */
@@ -131,8 +132,11 @@ test("no line exceeds the terminal's width or the maximum, whatever the content"
     errors: fc.dictionary(fc.string({ maxLength: 90 }), fc.nat(1e9)),
     phase: fc.constantFrom('warmup', 'measuring', 'draining'),
   });
+  const wide = fc
+    .array(fc.constantFrom('日', '本', '👩‍👩‍👧', 'a', ' '), { maxLength: 120 })
+    .map((all) => all.join(''));
   const requirement = fc.record({
-    text: fc.string({ maxLength: 120 }),
+    text: fc.oneof(fc.string({ maxLength: 120 }), wide),
     verdict: fc.constantFrom('met', 'not met', 'not proven'),
     actual: fc.option(number),
     unit: fc.constantFrom('ms', '/s', 'fraction'),
@@ -152,7 +156,8 @@ test("no line exceeds the terminal's width or the maximum, whatever the content"
       (changes, rest, width) => {
         const made = /** @type {any[]} */ ([rest, changes]);
         for (const line of lines(panelState(made[0], made[1]), width)) {
-          assert.ok(line.length <= Math.min(width, MAX_PANEL_WIDTH), `${line.length} of ${width}: ${line}`);
+          const columns = stringWidth(line);
+          assert.ok(columns <= Math.min(width, MAX_PANEL_WIDTH), `${columns} of ${width}: ${line}`);
           assert.equal(stripVTControlCharacters(line), line);
           assert.doesNotMatch(line, /\p{Cc}/u);
         }

@@ -140,10 +140,18 @@ test('contradictions are found in linear time, and only between the same figures
     one('p99<1s', `b${i}`),
   ]).flat();
   assert.deepEqual(withoutContradiction([...fine, ...fine.slice(0, 3)]), fine, 'each once');
-  const limits = ['p99<3s', 'p99<1s', 'p99>=1s', 'p99<5s', 'p99>2s'].map((text) => one(text, 'a'));
-  const refused = { code: 'contradiction', message: 'p99>=1s and p99<0.5s cannot both be met.' };
+  const limits = ['p99<3s', 'p99<1s', 'p99>=0.9s', 'p99<5s', 'p99>2s'].map((text) => one(text, 'a'));
+  const refused = { code: 'contradiction', message: 'p99>=0.9s and p99<0.5s cannot both be met.' };
   assert.throws(() => withoutContradiction([...fine, ...limits]), {
     message: /^p99>1s|p99>2s and p99<1s cannot/,
   });
   assert.throws(() => withoutContradiction([...limits.slice(0, 3), one('p99<0.5s', 'a')]), refused);
+  const both = (/** @type {string[]} */ ...texts) => withoutContradiction(texts.map((text) => one(text)));
+  assert.equal(both('p50<=5ms', 'p50>=5ms').length, 2);
+  for (const [high, low] of [
+    ['<', '>='],
+    ['<=', '>'],
+    ['<', '>'],
+  ])
+    assert.throws(() => both(`p50${high}5ms`, `p50${low}5ms`), { code: 'contradiction' });
 });
