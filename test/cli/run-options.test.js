@@ -17,6 +17,7 @@ test('by default: one run, text output, no metrics', async () => {
     pauseMs: 0,
     search: null,
     join: null,
+    partFiles: [],
   });
 });
 
