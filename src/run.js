@@ -16,7 +16,7 @@ import { routeOf } from './http/route.js';
 import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { conclude } from './result/conclude.js';
-import { startRenewal } from './vault/check-token.js';
+import { checkToken, startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
 import { describeProxy, readNetwork } from './vault/network.js';
 
@@ -102,7 +102,9 @@ export async function run(givenPlan, options = {}) {
     const sendResult = await send(plan.load, context, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sendResult.ends)) onEvent(event);
     seconds.closeAll();
-    const result = conclude({ plan, mix, window, target, command, seconds: seconds.rows, sendResult });
+    const tokenEnded = seconds.errors.permission_denied > 0 && (await prepared.hasTokenEnded());
+    const ran = { plan, mix, window, target, command, seconds: seconds.rows };
+    const result = conclude({ ...ran, sendResult, tokenEnded });
     onEvent({ type: 'result', result });
     return result;
   } finally {
@@ -162,11 +164,15 @@ export async function prepareRun(plan, options = {}) {
     const tls = { ...loadTls(target.tls), network };
     const timeoutMs = Math.max(plan.load.timeoutMs, 5000);
     const client = createVaultClient({ ...target, token, tls, timeoutMs });
-    const { remove } = client;
-    client.remove = (path) =>
-      rejectOnStop(remove(path, REMOVE_WITHIN_MS), tooLate.signal, () =>
+    const { read, write, remove } = client;
+    /** @template T @param {Promise<T>} call of a clean-up */
+    const inTime = (call) =>
+      rejectOnStop(call, tooLate.signal, () =>
         interruptedError(`${client.origin} did not confirm it in time.`),
       );
+    client.read = (...args) => (isClosed ? inTime(read(...args)) : read(...args));
+    client.write = (...args) => (isClosed ? inTime(write(...args)) : write(...args));
+    client.remove = (path) => inTime(remove(path, REMOVE_WITHIN_MS));
     cleanups.push(() => client.close());
     let renewal = { stop() {} };
     const keepAlive = (/** @type {number} */ renewEveryMs) => {
@@ -199,7 +205,13 @@ export async function prepareRun(plan, options = {}) {
             throw error;
         });
     };
-    return { target, fixture, tls: ownTls, route, checkAgain, close };
+    const hasTokenEnded = async () =>
+      token !== null &&
+      checkToken(client).then(
+        () => false,
+        ({ code }) => code === 'token_invalid',
+      );
+    return { target, fixture, tls: ownTls, route, checkAgain, hasTokenEnded, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
-import { textOf } from '../vault/client.js';
-import { createOwnMount, removeOrReport, untilReady } from '../vault/own-mount.js';
+import { mayHaveTakenEffect, textOf } from '../vault/client.js';
+import { createOwnMount, PREFIX, removeOrReport, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
 import { CALL_OUTCOMES, createJsonClassifier } from './outcomes.js';
 import { prepareCalls } from './prepare.js';
@@ -76,7 +76,10 @@ export const approleLogin = {
     const credentials = { role_id: idOf(roleId?.role_id), secret_id: idOf(secret?.secret_id) };
     // All logins with one role share one entity.
     alias = credentials.role_id;
-    const { auth } = await client.write(`auth/${mount}/login`, credentials);
+    const { auth } = await client.write(`auth/${mount}/login`, credentials).catch((error) => {
+      if (!mayHaveTakenEffect(error)) alias = '';
+      throw error;
+    });
     entity = idOf(auth?.entity_id);
     const headers = apiHeaders(null, plan.target.namespace);
     return { ...fixture, headers, mount, credentials, tokens: serialMemoryFor(plan.load, owns) };
@@ -113,7 +116,7 @@ async function findEntity(client, mount, alias) {
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     const message = `Perhaps left behind: the entity of the logins, which could not be looked up (${why}).`;
-    const remedy = `Look for entities whose alias was on auth/${mount}: vault list identity/entity/id.`;
+    const remedy = `Grant the token read on sys/auth/${PREFIX}-* and update on identity/lookup/entity; vault list identity/entity/id shows all entities.`;
     throw targetError('entity_left_behind', message, remedy, error);
   }
 }

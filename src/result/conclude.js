@@ -10,7 +10,14 @@ import { createDuePerSecond, scheduleOf } from '../plan/due.js';
 import { inFlightBetween, offeredBetween } from '../plan/schedule.js';
 import { shardOfThread } from '../plan/shard-part.js';
 import { countUnsent, isConstant, stagesOf } from '../plan/stages.js';
-import { countToolErrors, describeObserved, isThisMachine, observe, watchedOf } from '../verdict/observed.js';
+import {
+  countToolErrors,
+  describeObserved,
+  isThisMachine,
+  observe,
+  TOKEN_ENDED,
+  watchedOf,
+} from '../verdict/observed.js';
 import { judgeMeasurement } from '../verdict/reasons.js';
 import { buildBlock, buildTimeline, buildView, measure } from './build.js';
 import { checkResult } from './check/check.js';
@@ -38,12 +45,17 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
  * @typedef {{ends: ShardEnd[], startedAt: Date, startedAtNs: bigint, stoppedMs: number, machine: MachineEnd}} SendResult
  */
 
-/** @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sendResult: SendResult}} run */
-export function conclude({ plan, mix, window, target, command, seconds, sendResult }) {
+/**
+ * @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sendResult: SendResult,
+ *   tokenEnded?: boolean}} run
+ */
+export function conclude({ plan, mix, window, target, command, seconds, sendResult, tokenEnded = false }) {
   const { load } = plan;
   const { ends, startedAt, startedAtNs, machine } = sendResult;
   // All operations of the first stage, then all of the next.
   const { cells: tallied, ...lateness } = mergeTallies(ends.map(({ tally }) => tally));
+  for (const { outcomes, verification } of tokenEnded ? tallied : [])
+    if (outcomes.permission_denied) verification.notes.push(TOKEN_ENDED);
   const schedule = scheduleOf(load);
   const stages = stagesOf(load);
   const left = countLeft({ plan, mix, schedule, sendResult }, tallied.length);

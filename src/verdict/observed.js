@@ -83,6 +83,10 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
   return noFile + noPort;
 }
 
+/** A note of each operation that was then refused. */
+export const TOKEN_ENDED =
+  'The token had ended when the run did (expired, revoked or used up): what was refused as permission_denied may be due to that, not to the target.';
+
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
  * @param {{interrupted: boolean}} facts
@@ -90,10 +94,12 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
  *   that an interruption left waiting, which include `forgone`: each block counts its own
  */
 export function countToolErrors(operations, { droppedLate, forgone }, { interrupted }) {
-  const outcomes = operations.flatMap((operation) => Object.entries(operation.outcomes));
-  const failed = outcomes.map(([name, { count }]) =>
-    name === 'cut_off' ? count : failedAtLimits({ [name]: count }),
-  );
+  const failed = operations.flatMap(({ outcomes, verification: { notes } }) => {
+    const doubtful = notes.includes(TOKEN_ENDED) ? ['cut_off', 'permission_denied'] : ['cut_off'];
+    return Object.entries(outcomes).map(([name, { count }]) =>
+      doubtful.includes(name) ? count : failedAtLimits({ [name]: count }),
+    );
+  });
   return droppedLate + (interrupted ? 0 : forgone) + total(failed);
 }
 

@@ -193,6 +193,23 @@ describe('before the first request', () => {
     assertNoStack(stderr);
   });
 
+  test('while a login hangs: the second Ctrl-C ends it, and the method that is left is named', async (t) => {
+    const hanging = deferred();
+    const url = await serve(t, (from, to) => {
+      if (!from.url?.endsWith('/login')) forward(from, to);
+      else hanging.resolve();
+    });
+    const cli = startCli(['approle-login', '--url', url, '--timeout', '1h'], { env: environmentOf(server) });
+    await hanging.promise;
+    cli.kill('SIGINT');
+    await cli.shows(/Ctrl-C/);
+    cli.kill('SIGINT');
+    const { code, stderr } = await cli.ended;
+    assert.equal(code, 130, stderr);
+    assert.match(stderr, /Left behind: the auth method vault-pki-load-approle-/);
+    assertNoStack(stderr);
+  });
+
   test('while creating CSRs: one line, exit code 130, no file', async (t) => {
     const file = scratch(t)('r.json');
     const sign = ['--sign', '--key-type', 'rsa-2048', '--pool', '5000', '--role', 'example-dot-com'];

@@ -248,6 +248,26 @@ describe('interrupted, or with missing capabilities', () => {
   });
 });
 
+test('after the token has ended, refusals are no proof that the target fails; a note says so', async () => {
+  const { auth } = await root.write('auth/token/create', { policies: ['default'], ttl: '1h' });
+  const token = /** @type {string} */ (auth?.client_token);
+  const args = ['token-lookup', '--rate', '20', '--duration', '4s', '--require', 'errors<1%'];
+  const running = runHereToResult(args, { ...env, VAULT_TOKEN: token });
+  await sleep(3000);
+  await root.write('auth/token/revoke', { token });
+  const { result } = await running;
+  const { succeeded, failed } = result.totals;
+  assert.ok(
+    succeeded > 0 && failed > 0 && result.outcomes.permission_denied === failed,
+    JSON.stringify(result.outcomes),
+  );
+  assert.deepEqual(
+    result.requirements.map(({ verdict }) => verdict),
+    ['not proven'],
+  );
+  assert.ok(result.verification.notes?.some((note) => note.startsWith('The token had ended')));
+});
+
 describe('what a run created is removed', () => {
   test('if a quota that the run has used up refuses the first attempt', async () => {
     const quota = 'sys/quotas/rate-limit/all';
