@@ -30,7 +30,7 @@ const scenarioOptions = inGroup('Scenario', {
     repeatable: true,
   }),
   'allow-url': option('url', 'Let the scenario send requests to this address; repeatable', {
-    repeatable: true,
+    ...{ repeatable: true, socket: true },
   }),
   'dry-run': { type: 'flag', describe: 'Print the planned load and its leftovers, but send nothing' },
 });

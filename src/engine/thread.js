@@ -24,8 +24,7 @@ export function startThread(
   { data, port = null, limits = HELPER_LIMITS, on = {}, onSignal = () => {} },
 ) {
   const transferList = port === null ? [] : [port];
-  // Node refuses some options of the caller in threads (--input-type), and others slow them down (--import).
-  const worker = new Worker(file, { workerData: data, transferList, resourceLimits: limits, execArgv: [] });
+  const worker = new Worker(file, { workerData: data, transferList, resourceLimits: limits });
   const failure = createReply();
   const replies = /** @type {Map<string, typeof failure>} */ (new Map());
   let end = /** @type {unknown} */ (null);

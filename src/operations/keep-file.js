@@ -11,6 +11,7 @@ import { usageError } from '../common/errors.js';
  */
 export function openKeepFile(path) {
   const file = openToAppend(path);
+  let start = endsWithin(path) ? '\n' : '';
   let count = 0;
   /** @type {Kept['failure']} */
   let failure = null;
@@ -18,7 +19,8 @@ export function openKeepFile(path) {
     write(items) {
       if (failure !== null) return;
       try {
-        const lines = Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+        const lines = Buffer.from(start + items.map((item) => `${JSON.stringify(item)}\n`).join(''));
+        start = '';
         // A nearly full disk accepts part of it; the next write then fails with the reason.
         for (let written = 0; written < lines.length; ) written += writeSync(file, lines, written);
         count += items.length;
@@ -34,9 +36,9 @@ export function openKeepFile(path) {
   };
 }
 
-/** Without O_NONBLOCK, opening a pipe could block. */
-const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_RDWR } = constants;
-const APPEND = O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
+/** Without O_NONBLOCK, opening a pipe would block until it has a reader. */
+const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
 
 /** @param {string} path */
 function openToAppend(path) {
@@ -50,20 +52,29 @@ function openToAppend(path) {
   } catch (error) {
     if (file !== undefined) closeSync(file);
     const { why, remedy } = describeWriteError(path, error);
-    // ENXIO: a socket.
-    const isSocket = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
-    throw isSocket ? noFile : refuse(`cannot be written to: ${why}`, remedy);
+    // ENXIO: no process is reading the pipe or the socket.
+    const isPipe = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENXIO';
+    throw isPipe ? noFile : refuse(`cannot be written to: ${why}`, remedy);
   }
   // /dev/null and the like never block.
   const stat = fstatSync(file);
-  if (stat.isFile()) endLastLine(file, stat.size);
   if (stat.isFile() || stat.isCharacterDevice()) return file;
   closeSync(file);
   throw noFile;
 }
 
-/** A run that was killed, or a full disk, may have left a part of a line. @param {number} file @param {number} size */
-function endLastLine(file, size) {
-  const last = Buffer.alloc(1);
-  if (size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a) writeSync(file, '\n');
+/** A run that was killed, or a full disk, may have left a part of a line. @param {string} path @returns {boolean} false also if it cannot be read */
+function endsWithin(path) {
+  try {
+    const file = openSync(resolveLinks(path), O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    try {
+      const stats = fstatSync(file);
+      const last = Buffer.alloc(1);
+      return stats.isFile() && readSync(file, last, 0, 1, stats.size - 1) === 1 && last[0] !== 0x0a;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
 }

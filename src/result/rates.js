@@ -45,19 +45,20 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
     ...{ errorsPerSecond: perSecond(errors, windowMs), lostPerSecond: perSecond(toolErrors, windowMs) },
+    unseenPerSecond: isOpen && !isConstant ? perSecond(poissonBounds(0).high, windowMs) : 0,
     isServed: isConstant && allOnTime,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,
     slowdown,
-    spread: isOpen ? 0 : spreadOf(all.service.reported),
+    memorySeconds: isOpen ? 0 : memoryOf(all.service.reported) / 1000,
   });
   return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: bar };
 }
 
-/** @param {Distribution} times @returns {number} coefficient of variation; 0 if there are none */
-function spreadOf(times) {
+/** @param {Distribution} times @returns {number} their mean at a random moment, ms: longer ones are more likely then */
+function memoryOf(times) {
   const mean = meanOf(times);
-  return mean > 0 ? Math.sqrt(averageOf(times, (us) => (us / 1000 - mean) ** 2)) / mean : 0;
+  return mean > 0 ? averageOf(times, (us) => (us / 1000) ** 2) / mean : 0;
 }
 
 /**

@@ -83,7 +83,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   if (neededMs !== null && (!isRenewable || lastMs < enoughMs)) {
     const isBatch = data.type === 'batch';
     const why = isBatch ? 'is a batch token, which cannot be renewed' : 'cannot be renewed for longer';
-    const message = `${expires}, but the run takes ${formatDuration(neededMs)}, and the token ${why}.`;
+    const message = `${expires}, but the run needs it for ${formatDuration(enoughMs)}, with its clean-up, and it ${why}.`;
     throw targetError('token_expires', message, 'Use a token with a longer TTL, or shorten --duration.');
   }
   const isBounded = neededMs === null && Number.isFinite(lastMs);

@@ -77,10 +77,13 @@ const REMOVE_AGAIN_MS = 500;
  * @param {string} remedy @param {(ms: number) => Promise<unknown>} [pause] @throws {PkiLoadError} the item may be left
  */
 export async function removeOrReport(remove, code, item, remedy, pause = sleep) {
+  /** The last temporary one, which says more than that the time is up. @type {unknown} */
+  let refused = null;
   /** @returns {Promise<unknown>} */
   const attempt = () =>
     remove().catch(async (error) => {
-      if (!TEMPORARY.includes(error.code)) throw error;
+      if (!TEMPORARY.includes(error.code)) throw error.code === 'interrupted' ? (refused ?? error) : error;
+      refused = error;
       await pause(REMOVE_AGAIN_MS);
       return attempt();
     });

@@ -113,32 +113,33 @@ export function extremeBar({ reported, target }, which) {
 const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;
-/** Batches of seconds: enough for a bound, each long enough to be nearly independent. */
-const BATCHES = 20;
+/** Batches of seconds: enough for a bound; and, in a second try, each so many times as long as what a slow request holds up that they are nearly independent. */
+const [BATCHES, MIN_BATCHES, MEMORIES] = [20, 6, 3];
 /** Responses come in clumps because servers pause: at least this many count as one event of a Poisson process. */
 const MIN_CLUMP = 4;
 
 /**
  * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
- *   spread?: number}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `spread`: of
- *   a closed loop, standard deviation of the service times / their mean;
+ *   memorySeconds?: number}} Successes
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
+ *   of a closed loop, how long one request holds up its connection, on average over the time;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
  * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, errorsPerSecond?: number,
- *   lostPerSecond?: number}} sample
+ *   lostPerSecond?: number, unseenPerSecond?: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
  *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
- *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded
+ *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded; `unseenPerSecond`:
+ *   of random arrivals, the highest rate at which none may come
  * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
-  const { errorsPerSecond = 0, lostPerSecond = 0 } = sample;
+  const { errorsPerSecond = 0, lostPerSecond = 0, unseenPerSecond = 0 } = sample;
   if (succeeded === 0) {
-    const sampled = errorsPerSecond * proportionUpperBound(0, errors);
+    const sampled = Math.max(errorsPerSecond * proportionUpperBound(0, errors), unseenPerSecond);
     return { low: 0, high: sampled + lostPerSecond, sampled };
   }
   if (isServed && succeeded >= MIN_SERVED) {
@@ -157,7 +158,7 @@ export function rateBar(sample) {
 
 /** @param {Successes} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
-  const { succeeded, completedPerSecond, spread = 0 } = counts;
+  const { succeeded, completedPerSecond, memorySeconds = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -165,21 +166,22 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
     const scale = clump / succeeded;
     return { low: low * scale * least, high: high * scale * most };
   }
-  const means = batchMeans(completedPerSecond, fullSeconds);
-  const { variance } = meanAndVariance(means);
-  const half = studentT95(means.length - 1) * Math.sqrt(variance / means.length);
+  const short = Math.max(1, Math.floor(fullSeconds / BATCHES));
+  const long = Math.min(Math.ceil(MEMORIES * memorySeconds), Math.floor(fullSeconds / MIN_BATCHES));
+  const halves = [short, Math.max(short, long)].map((size) => {
+    const means = batchMeans(completedPerSecond, fullSeconds, size);
+    return studentT95(means.length - 1) * Math.sqrt(meanAndVariance(means).variance / means.length);
+  });
+  const half = Math.max(...halves);
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
-  // Of a renewal process; if requests take as long as a batch, batches are not independent.
-  const renewal = (NORMAL_95 * perSecond * spread) / Math.sqrt(succeeded);
-  const margin = Math.max(half, renewal, 1 / fullSeconds);
+  const margin = Math.max(half, 1 / fullSeconds);
   // The spread grows with the rate, so with few successes a higher rate explains them better than a margin on either side
   // (as in Wilson's score interval); equal to most + margin if the margin is small.
   return { low: least - margin, high: most * Math.exp(2 * Math.asinh(margin / (2 * perSecond))) };
 }
 
-/** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds */
-function batchMeans(perSecond, seconds) {
-  const size = Math.max(1, Math.floor(seconds / BATCHES));
+/** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds @param {number} size of a batch, seconds */
+function batchMeans(perSecond, seconds, size) {
   const batches = Math.floor(seconds / size);
   const first = seconds - batches * size;
   return Array.from({ length: batches }, (_, i) => {

@@ -29,7 +29,7 @@ const [IDLE, PRESSURE] = [0.05, 0.5];
  * A backlog grows if each quarter's minimum is this many times the previous one's, the last is at least this share of the plan and this many
  * requests, and they differ by this many standard deviations.
  */
-const [GROWTH, GROWN_SHARE, GROWN_MIN, DEVIATIONS] = [1.2, 0.01, 5, 2.5];
+const [GROWTH, GROWN_SHARE, GROWN_MIN, DEVIATIONS] = [1.2, 0.01, 5, 2];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
 

@@ -129,7 +129,7 @@ test('concurrent runs do not interfere with each other', async () => {
   );
 });
 
-test('what a listener throws does not end the run: it is an uncaught exception of its own', async () => {
+test('what a listener throws does not end the run: it is an uncaught exception of its own', async (t) => {
   const options = {
     url: server.url,
     role: 'example-dot-com-ec',
@@ -138,14 +138,14 @@ test('what a listener throws does not end the run: it is an uncaught exception o
     coldStart: true,
   };
   const script = `
-    import { createPlan, run } from './src/index.js';
+    import { createPlan, run } from '${new URL('../../src/index.js', import.meta.url)}';
     const plan = await createPlan('ocsp', ${JSON.stringify(options)});
     const thrown = [];
     process.on('uncaughtException', ({ message }) => thrown.push(message));
     const onEvent = ({ type }) => { throw new Error(type); };
     const { totals } = await run(plan, { token: '${server.token}', onEvent });
     setImmediate(() => console.log(JSON.stringify([totals.succeeded, [...new Set(thrown)].sort()])));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  const { stdout } = await promisify(execFile)(process.execPath, [scratch(t)('run.mjs', script)]);
   assert.deepEqual(JSON.parse(stdout), [30, ['interval', 'notice', 'progress', 'result', 'start']]);
 });
 

@@ -72,6 +72,7 @@ test('requests that may have failed by the fault of the tool, or were cut off, m
   assert.ok(Number(failed.high) > 0.29 && Number(failed.high) < 0.3, 'a share of 3/n may succeed');
   const one = rateBar({ ...none, errors: 1, errorsPerSecond: 0.5 });
   assert.ok(Math.abs(Number(one.high) - 0.475) < 1e-9, 'one failure shows little');
+  assert.equal(rateBar({ ...none, unseenPerSecond: 1.5 }).high, 1.5, 'random arrivals, of which none came');
   const some = { ...SAMPLE, perSecond: 8, succeeded: 80, completedPerSecond: Array(10).fill(8) };
   const [certain, cutOff] = [rateBar(some), rateBar({ ...some, lostPerSecond: 3 })];
   assert.equal(cutOff.low, certain.low);

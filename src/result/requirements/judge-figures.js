@@ -43,7 +43,7 @@ export function judgeRate(requirement, view) {
   }
   // The rate that a tool without lateness might have reached.
   const slowdown = rateBar.sampled > 0 ? high / rateBar.sampled : Number.POSITIVE_INFINITY;
-  const ownRate = actual > 0 ? actual * slowdown : high;
+  const ownRate = actual > 0 ? actual * slowdown : high - rateBar.sampled;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(ownRate, requirement));
   const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${format(high)}` : 'higher'}`;
   const tool =
@@ -51,7 +51,9 @@ export function judgeRate(requirement, view) {
       ? `but ${errorsText(view)}: up to ${formatCount(toolErrors)} of them may be this tool's fault, or were cut off`
       : 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
-  const remedy = `give the tool more CPU${doubt === 'both' ? ', and run it longer' : ''}`;
+  const cause =
+    toolErrors > 0 ? 'repeat the run, with more CPU if nothing cut it off' : 'give the tool more CPU';
+  const remedy = `${cause}${doubt === 'both' ? ', and run it longer' : ''}`;
   return judged('not proven', doubt, margin, tool, bestCase, remedy);
 }
 
