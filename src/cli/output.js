@@ -4,6 +4,7 @@ import { appendFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  assertNotLinked,
   assertWritable,
   describeWriteError,
   fileTypeAt,
@@ -129,7 +130,11 @@ export async function writeReports(document, { out, format, summary = null }) {
   printDocument(await renderDocument(format, document, { color }));
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
-  const add = async (/** @type {string} */ text) => appendFile(resolveLinks(summary), text, { flag: APPEND });
+  const add = async (/** @type {string} */ text) => {
+    const place = resolveLinks(summary);
+    assertNotLinked(fs.statSync(place, { throwIfNoEntry: false }));
+    await appendFile(place, text, { flag: APPEND });
+  };
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }
 

@@ -101,9 +101,9 @@ export function resolveLinks(path) {
 /** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory, since another user may own it. @param {fs.Stats} link */
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
-/** Before writing into it: another user may have linked a file from elsewhere here, unless fs.protected_hardlinks is 1. @param {fs.Stats} stats */
+/** Before writing into it: another user may have linked a file from elsewhere here, unless fs.protected_hardlinks is 1. @param {fs.Stats | undefined} stats */
 export function assertNotLinked(stats) {
-  if (stats.isFile() && stats.nlink > 1) throw Object.assign(new Error(), { code: LINKED });
+  if (stats?.isFile() && stats.nlink > 1) throw Object.assign(new Error(), { code: LINKED });
 }
 
 /** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */

@@ -127,6 +127,15 @@ export async function readIssuer(client, mount, name = '') {
     if (Number.isNaN(Date.parse(certificate.validTo))) throw new RangeError(certificate.validTo);
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
+    // Vault calls an unknown issuer an internal error.
+    if (path !== 'cert/ca' && /vault_(internal_error|not_found)/.test(/** @type {any} */ (error).code)) {
+      const message = `The role names the issuer ${redact(name)}, which the mount ${mount} does not have.`;
+      throw targetError(
+        'issuer_not_found',
+        message,
+        'Correct issuer_ref of the role, or choose another with --role.',
+      );
+    }
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     const unreadable = `The CA certificate of ${mount} is invalid, or its key is of an unknown type.`;
     if (pem !== '') throw targetError('ca_unreadable', unreadable);

@@ -168,11 +168,11 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
   }
   const short = Math.max(1, Math.floor(fullSeconds / BATCHES));
   const long = Math.min(Math.ceil(MEMORIES * memorySeconds), Math.floor(fullSeconds / MIN_BATCHES));
-  const halves = [short, Math.max(short, long)].map((size) => {
+  const halfOf = (/** @type {number} */ size) => {
     const means = batchMeans(completedPerSecond, fullSeconds, size);
     return studentT95(means.length - 1) * Math.sqrt(meanAndVariance(means).variance / means.length);
-  });
-  const half = Math.max(...halves);
+  };
+  const half = Math.max(halfOf(short), halfOf(Math.max(short, long)));
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
   const margin = Math.max(half, 1 / fullSeconds);
   // The spread grows with the rate, so with few successes a higher rate explains them better than a margin on either side

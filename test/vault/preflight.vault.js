@@ -171,6 +171,8 @@ describe('on a dev server', () => {
     await root.remove('multi/issuer/short');
     await assertFails(checkIssuer(root, 'multi'), 'mount_without_ca', /root\/generate/);
     assert.match((await checkIssuer(root, 'multi', { role })).subject, /named/);
+    const gone = checkIssuer(root, 'multi', { role: { issuer_ref: 'gone' } });
+    await assertFails(gone, 'issuer_not_found', /The role names the issuer gone, .* issuer_ref/);
   });
 
   test('role: not found', async () => {
