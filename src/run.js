@@ -1,6 +1,6 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
 
-import { rejectIf } from './common/errors.js';
+import { PkiLoadError, rejectIf } from './common/errors.js';
 import { isolated } from './common/listener.js';
 import { isSocket, originOf } from './common/options.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
@@ -61,6 +61,9 @@ import { describeProxy, readNetwork } from './vault/network.js';
 /** @typedef {Awaited<ReturnType<typeof prepareRun>>} Prepared several runs may share it */
 
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
+
+/** Codes that end a search before its next step. */
+const ENDS = ['interrupted', 'token_expires', 'token_invalid', 'token_use_limit'];
 
 /** Removals can take minutes, but Vault itself ends a request after 90 s (default_max_request_duration). */
 const REMOVE_WITHIN_MS = 90_000;
@@ -201,8 +204,7 @@ export async function prepareRun(plan, options = {}) {
       for (const check of checks)
         await rejectOnStop(check(load), stop).catch((error) => {
           // A target that is still slow is no reason to end a search.
-          if (['interrupted', 'token_expires', 'token_invalid', 'token_use_limit'].includes(error.code))
-            throw error;
+          if (!(error instanceof PkiLoadError) || ENDS.includes(error.code)) throw error;
         });
     };
     const hasTokenEnded = async () =>

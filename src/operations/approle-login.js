@@ -115,7 +115,7 @@ async function findEntity(client, mount, alias) {
     return textOf((await client.write('identity/lookup/entity', place)).data?.id);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
-    const message = `Perhaps left behind: the entity of the logins, which could not be looked up (${why}).`;
+    const message = `Possibly left behind: the entity of the logins, which could not be looked up (${why}).`;
     const remedy = `Grant the token read on sys/auth/${PREFIX}-* and update on identity/lookup/entity; vault list identity/entity/id shows all entities.`;
     throw targetError('entity_left_behind', message, remedy, error);
   }

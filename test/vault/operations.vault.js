@@ -292,7 +292,7 @@ describe('what a run created is removed', () => {
     const proxy = await startFaultProxy(vault.url);
     t.after(proxy.close);
     proxy.aim(({ url = '' }) => url.endsWith('/login'));
-    // Vault performs it, but the tool does not hear of it.
+    // Vault performs it, but the tool gets no response.
     proxy.inject(
       ({ req: { url } }) => void fetch(`${vault.url}${url}`, { method: 'POST', body: proxy.seen[0].body }),
     );
@@ -316,7 +316,7 @@ describe('what a run created is removed', () => {
     const { stderr } = await runHere(args, { ...env, VAULT_ADDR: proxy.url });
     assert.match(
       oneLine(stderr),
-      /Perhaps left behind: the entity of the logins, .* vault list identity\/entity\/id/,
+      /Possibly left behind: the entity of the logins, .* vault list identity\/entity\/id/,
     );
     assert.deepEqual(await mounts(), asFound);
     const [left] = await root.list('identity/entity/id');

@@ -19,10 +19,10 @@ import { createNode, queryOnce, watchNode } from './watch.js';
  * `unrevoked`: error code of the failed call to revoke a certificate that is not followed; `followedMs`: from
  * the response to the revocation until every node reported revoked, --give-up or a stop; `nodes`: in plan
  * order, empty if none was queried; `left`: on the server; `valid`: not revoked; `unknown`:
- * possibly issued; `perhaps revoked`: the call may have taken effect
+ * possibly issued; `possibly revoked`: the call may have taken effect
  * @typedef {Pick<PropagationRow, 'certificate' | 'failure' | 'revokeMs' | 'nodes'> & {unrevoked?: string,
  *   outcome: 'followed' | 'issue_failed' | 'revoke_failed' | 'not_good_before' | 'undecided',
- *   followedMs: number, left: 'none' | 'revoked' | 'perhaps revoked' | 'valid' | 'unknown'}} Row
+ *   followedMs: number, left: 'none' | 'revoked' | 'possibly revoked' | 'valid' | 'unknown'}} Row
  */
 
 /**
@@ -94,7 +94,7 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
 }
 
 /** @param {unknown} error of a revocation @returns {Row['left']} */
-const leftBy = (error) => (mayHaveTakenEffect(error) ? 'perhaps revoked' : 'valid');
+const leftBy = (error) => (mayHaveTakenEffect(error) ? 'possibly revoked' : 'valid');
 
 /**
  * A call that the tool aborted is not a failure of the target.

@@ -138,7 +138,7 @@ async function followAll(run, clients, onEvent) {
 
 const LEFT = {
   revoked: 'revoked, in storage and on the CRL',
-  'perhaps revoked': 'perhaps revoked, as the call got no valid response',
+  'possibly revoked': 'possibly revoked, as the call got no valid response',
   valid: 'not revoked, as the call failed',
   unknown: 'possibly issued, as the call got no valid response',
 };

@@ -242,7 +242,7 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
     if (script.issueFails) assert.equal(row.failure, script.issueFails);
     // What is not followed is revoked all the same.
     assert.equal(calls.includes('pki_int/revoke'), outcome !== 'issue_failed');
-    const unrevoked = script.revokeFails === 'aborted' ? 'perhaps revoked' : 'valid';
+    const unrevoked = script.revokeFails === 'aborted' ? 'possibly revoked' : 'valid';
     assert.equal(row.left, script.issueFails ? 'none' : script.revokeFails ? unrevoked : 'revoked');
     assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
   });
@@ -265,7 +265,7 @@ const NOT_ISSUED = [
     'revoke fails, too',
     { issuedAs: { certificate: 'none' }, revokeFails: 'vault_internal_error' },
     'no_certificate',
-    'perhaps revoked',
+    'possibly revoked',
   ],
   [
     'revoke is refused, too',
@@ -297,7 +297,7 @@ test('interrupted before the revocation: still revokes the certificate', async (
   assert.deepEqual([row.outcome, row.left, row.nodes], ['undecided', 'revoked', []]);
   assert.deepEqual(calls, ['pki_int/issue/web', 'pki_int/revoke']);
   const refused = await follow([{ effect: 1 }], { stopWhileIssued: 10, revokeFails: 'aborted' });
-  assert.deepEqual([refused.row.outcome, refused.row.left], ['undecided', 'perhaps revoked']);
+  assert.deepEqual([refused.row.outcome, refused.row.left], ['undecided', 'possibly revoked']);
 });
 
 test('a --give-up timer that fires slightly early still means never revoked', async () => {
