@@ -1,5 +1,4 @@
 /** One run, top to bottom: prepare, warm up, send, conclude. Emits events; prints nothing. */
-
 import { PkiLoadError, rejectIf } from './common/errors.js';
 import { isolated } from './common/listener.js';
 import { isSocket, originOf } from './common/options.js';
@@ -52,7 +51,7 @@ import { describeProxy, readNetwork } from './vault/network.js';
  * @property {AbortSignal} [signal] first abort: sends nothing more, waits for requests in flight, reports
  * @property {AbortSignal} [cutOff] also aborts requests in flight and, 5 s later, the wait for removals
  * @property {(closing: Promise<unknown>) => void} [onClosing] receives the clean-up; without it, the run waits for its end
- * @property {(event: RunEvent) => void} [onEvent] what it throws does not end the run, see isolated
+ * @property {(event: RunEvent) => void} [onEvent] an error that it throws does not end the run, see isolated
  * @property {string} [command] the command line, for the result; no secrets
  * @property {LiveHook} [live]
  * @property {Start} [start] by default, as the plan's `startAt` says
@@ -203,16 +202,19 @@ export async function prepareRun(plan, options = {}) {
     const checkAgain = async (load) => {
       for (const check of checks)
         await rejectOnStop(check(load), stop).catch((error) => {
-          // A target that is still slow is no reason to end a search.
+          // A slow target does not end a search.
           if (!(error instanceof PkiLoadError) || ENDS.includes(error.code)) throw error;
         });
     };
-    const hasTokenEnded = async () =>
-      token !== null &&
-      checkToken(client).then(
+    /** After a run in which the target refused something; false also if it does not say in time. @returns {Promise<boolean>} */
+    const hasTokenEnded = async () => {
+      const limits = [AbortSignal.timeout(LAST_CALLS_MS), ...(options.cutOff ? [options.cutOff] : [])];
+      if (token === null) return false;
+      return rejectOnStop(checkToken(client), AbortSignal.any(limits)).then(
         () => false,
         ({ code }) => code === 'token_invalid',
       );
+    };
     return { target, fixture, tls: ownTls, route, checkAgain, hasTokenEnded, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));

@@ -112,7 +112,7 @@ async function findEntity(client, mount, alias) {
   try {
     const { data: method } = await client.read(`sys/auth/${mount}`);
     const place = { alias_name: alias, alias_mount_accessor: textOf(method?.accessor) };
-    return textOf((await client.write('identity/lookup/entity', place)).data?.id);
+    return idOf((await client.write('identity/lookup/entity', place)).data?.id);
   } catch (error) {
     const why = error instanceof PkiLoadError ? error.message : String(error);
     const message = `Possibly left behind: the entity of the logins, which could not be looked up (${why}).`;

@@ -2,10 +2,10 @@
 import { usageError } from '../common/errors.js';
 import { camelCase } from '../common/options.js';
 
-/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Tls } from '../http/tls.js' */
+/** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
 /** @import { VaultClient } from '../vault/client.js' */
 

@@ -1,5 +1,6 @@
 /** Builds OCSP requests (RFC 6960 section 4.1.1). */
 import { createHash } from 'node:crypto';
+import { withoutSlashAtEnd } from '../common/options.js';
 import { OID, parseCertificate } from './certificate-der.js';
 import { asBuffer } from './der.js';
 import { explicit, extension, integer, NULL, octetString, oid, sequence } from './der-writer.js';
@@ -41,7 +42,7 @@ export function buildOcspRequest({ certId, nonce = null }) {
  * @param {string} basePath of the responder; with or without a trailing slash @param {Uint8Array} der
  */
 export function ocspGetPath(basePath, der) {
-  return `${basePath.replace(/(?<!\/)\/+$/, '')}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
+  return `${withoutSlashAtEnd(basePath)}/${encodeURIComponent(asBuffer(der).toString('base64'))}`;
 }
 
 /** The method for `auto`. @param {string} origin @param {string} getPath from `ocspGetPath` */

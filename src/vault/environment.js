@@ -2,7 +2,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { badValue, usageError } from '../common/errors.js';
-import { readOne } from '../common/options.js';
+import { readOne, withoutSlashAtEnd } from '../common/options.js';
 import { readBytes } from '../common/read-file.js';
 import { redactToken } from '../common/sanitize.js';
 
@@ -84,7 +84,7 @@ export function noToken() {
 }
 
 /** @param {string} path @returns {string} without slashes at its ends */
-export const withoutSlashes = (path) => path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
+export const withoutSlashes = (path) => withoutSlashAtEnd(path.replace(/^\/+/, ''));
 
 /** @param {string} text */
 const isVisible = (text) => /^[\x21-\x7e]+$/.test(text);

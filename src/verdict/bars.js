@@ -113,7 +113,7 @@ export function extremeBar({ reported, target }, which) {
 const MIN_SERVED = 5;
 /** With fewer full seconds, the bar follows from the number of successes. */
 const MIN_SECONDS = 5;
-/** Batches of seconds: enough for a bound; and, in a second try, each so many times as long as what a slow request holds up that they are nearly independent. */
+/** Numbers of batches of seconds: enough for a bound; and the fewest, if each is to last so many times as long as a request delays the next. */
 const [BATCHES, MIN_BATCHES, MEMORIES] = [20, 6, 3];
 /** Responses come in clumps because servers pause: at least this many count as one event of a Poisson process. */
 const MIN_CLUMP = 4;
@@ -122,7 +122,7 @@ const MIN_CLUMP = 4;
  * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
  *   memorySeconds?: number}} Successes
  *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
- *   of a closed loop, how long one request holds up its connection, on average over the time;
+ *   of a closed loop, how long the request in flight at a random moment takes;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**

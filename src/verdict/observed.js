@@ -83,9 +83,9 @@ export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port:
   return noFile + noPort;
 }
 
-/** A note of each operation that was then refused. */
+/** Note on each operation with such refusals. */
 export const TOKEN_ENDED =
-  'The token had ended when the run did (expired, revoked or used up): what was refused as permission_denied may be due to that, not to the target.';
+  'The token had ended by the end of the run (expired, revoked or used up), so permission_denied may be due to that, not to the target.';
 
 /**
  * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched

@@ -48,7 +48,7 @@ export function judgeRate(requirement, view) {
   const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${format(high)}` : 'higher'}`;
   const tool =
     toolErrors > 0
-      ? `but ${errorsText(view)}: up to ${formatCount(toolErrors)} of them may be this tool's fault, or were cut off`
+      ? `but ${errorsText(view)}: ${doubtfulText(toolErrors)}`
       : 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
   const cause =
@@ -260,8 +260,11 @@ function toolText(ms) {
 }
 
 /** @param {number} count of errors that may be this tool's fault */
-const toolErrorsText = (count) =>
-  `up to ${formatCount(count)} of them may be this tool's fault, or were cut off: ${REMEDY}`;
+const toolErrorsText = (count) => `${doubtfulText(count)}: ${REMEDY}`;
+
+/** @param {number} count of errors */
+const doubtfulText = (count) =>
+  `up to ${formatCount(count)} of them may be this tool's fault, or were cut off`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {
