@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { uniform } from '../../src/common/random.js';
-import { exactPercentiles } from './freeze.js';
+import { exactPercentiles, servedPercentiles } from './freeze.js';
 import { lateness } from './lateness.js';
 import { lindleyWaits, meanWait, SERVICE_MS, typicalSeeds } from './queue.js';
 import { mean, median, medianOf, medianOfMost, quantile } from './statistics.js';
@@ -38,23 +38,41 @@ describe('bench statistics', () => {
 });
 
 describe('freeze', () => {
-  it('simulated requests match the closed form to within one interval', () => {
-    for (const [rate, capacity] of [
-      [100, Infinity],
-      [1000, Infinity],
-      [4000, Infinity],
-      [1000, 20_000],
-    ]) {
-      const exact = exactPercentiles(rate, 4, capacity);
-      near(exact.p50, 1000 / capacity, 1e-9);
-      for (const [name, p] of /** @type {const} */ ([
-        ['p90', 0.9],
-        ['p95', 0.95],
-        ['p99', 0.99],
-      ])) {
-        near(exact[name], 511 - (1 - p) * 2500 * (1 - rate / capacity), 1000 / rate);
-      }
+  /** @type {(exact: ReturnType<typeof exactPercentiles>, rate: number, drained: number) => void} */
+  const match = (exact, rate, drained) => {
+    for (const [name, p] of /** @type {const} */ ([
+      ['p90', 0.9],
+      ['p95', 0.95],
+      ['p99', 0.99],
+    ])) {
+      near(exact[name], 511 - (1 - p) * 2500 * drained, 1000 / rate);
     }
+  };
+
+  it('simulated requests match the closed form to within one interval', () => {
+    for (const rate of [100, 1000, 4000]) {
+      const exact = exactPercentiles(rate, 4);
+      assert.equal(exact.p50, 0);
+      match(exact, rate, 1);
+    }
+  });
+
+  it('what a target records gives the closed form, with the time to work off the backlog', () => {
+    const [rate, capacity, originNs] = [1000, 20_000, 5_000_000_000n];
+    const frozen = (/** @type {number} */ ms) =>
+      ms % 2500 >= 994.5 && ms % 2500 < 1505.5 ? 1505.5 - (ms % 2500) : 0;
+    let freeAtMs = 0;
+    const doneMs = Array.from({ length: 10_000 }, (_, due) => {
+      freeAtMs = Math.max(freeAtMs, due + frozen(due)) + 1000 / capacity;
+      return freeAtMs;
+    });
+    const heldNs = BigInt64Array.from(doneMs, () => 30_000n);
+    const atNs = BigInt64Array.from(doneMs, (ms) => originNs + BigInt(Math.round(ms * 1e6)) - 30_000n);
+    // Two responses that cross.
+    [atNs[3], atNs[4]] = [atNs[4], atNs[3]];
+    const served = servedPercentiles({ atNs, heldNs }, rate, originNs);
+    near(served.p50, 1000 / capacity, 1e-6);
+    match(served, rate, 1 - rate / capacity);
   });
 });
 
