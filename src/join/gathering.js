@@ -46,7 +46,9 @@ export async function createGathering(
   const members = new Map();
   /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
-  /** Addresses that have used another secret. @type {Set<string>} */
+  /** @type {Set<string>} */
+  const proved = new Set();
+  /** Addresses that have used another secret, or a recorded proof. @type {Set<string>} */
   const unproven = new Set();
   /** Why a part was refused, by its number. @type {Map<unknown, string>} */
   const refusals = new Map();
@@ -67,6 +69,7 @@ export async function createGathering(
       key,
       isLeader: true,
       silenceMs,
+      proved,
       onMessage(message, bytes) {
         if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
         else if (member !== null) calls.onMessage(member, message, bytes);

@@ -6,7 +6,7 @@
  *
  * with a key of its own for each direction and connection, so that no frame can be forged, changed, repeated, left out or
  * moved. The member speaks first, and the leader sends nothing before it has seen the member's proof: a stranger learns
- * nothing. A proof that a stranger recorded gets a nonce, and no further. Texts are not encrypted: they contain no secret.
+ * nothing. A proof that a stranger recorded gets one nonce, once, and no further. Texts are not encrypted: they contain no secret.
  */
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { redactData } from '../common/sanitize.js';
@@ -41,10 +41,13 @@ function macOf(key, ...parts) {
 /**
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
- *   onClose: (why: string) => void, silenceMs?: number}} options `onOpen`: the other side has proved that it knows the secret;
- *   `onMessage`: with its length; what it throws closes the connection; `onClose`: called once; `why` is a clause
+ *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>}} options `onOpen`: the other side has proved that it knows the secret;
+ *   `proved`: the nonces that members have proved so far: one that comes again was recorded; `onMessage`: with its length; what it throws closes the connection; `onClose`: called once; `why` is a clause
  */
-export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, silenceMs = SILENCE_MS }) {
+export function createWire(
+  socket,
+  { key, isLeader, onOpen, onMessage, onClose, silenceMs = SILENCE_MS, proved = new Set() },
+) {
   const nonce = randomBytes(NONCE_BYTES);
   const [own, other] = isLeader ? ['leader', 'member'] : ['member', 'leader'];
   /** Of frames, by direction; null before the other side's proof. @type {{own: Buffer, other: Buffer} | null} */
@@ -97,6 +100,9 @@ export function createWire(socket, { key, isLeader, onOpen, onMessage, onClose, 
     const nonces = isLeader ? [theirs, nonce] : [nonce, theirs];
     const expected = isLeader ? proofOf(other, theirs) : proofOf(other, ...nonces);
     if (!timingSafeEqual(proof, expected)) return close(isLeader ? NOT_PROVEN : 'no part 0 answers there');
+    const name = theirs.toString('hex');
+    if (proved.has(name)) return close(NOT_PROVEN);
+    proved.add(name);
     if (isLeader) socket.write(Buffer.concat([nonce, proofOf(own, ...nonces)]));
     const session = macOf(key, 'session', ...nonces);
     keys = { own: macOf(session, own), other: macOf(session, other) };

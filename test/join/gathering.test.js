@@ -1,12 +1,13 @@
 /** Who may come to part 0, and who is let go. */
 import assert from 'node:assert/strict';
+import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, isIPv4 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hostFor } from '../../src/join/gathering.js';
-import { planFor, startCounting, startFake, startLeader, startMember } from './support.js';
+import { KEY, planFor, startCounting, startFake, startLeader, startMember } from './support.js';
 
 const never = new AbortController().signal;
 
@@ -66,6 +67,23 @@ test('a stranger that sends something else is closed, without a byte', { timeout
   sockets[0].write('GET / HTTP/1.1\r\nHost: example.com\r\n\r\n'.repeat(4));
   while (state.closed.length < 1) await sleep(5);
   assert.equal(state.bytes, 0);
+  leader.end();
+});
+
+test('a greeting that was recorded is answered once', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const { leader, where } = await startLeader(t, await planFor(url, { requests: 5 }), 2);
+  const nonce = randomBytes(32);
+  const greeting = Buffer.concat([
+    nonce,
+    createHmac('sha256', KEY).update('proof').update('member').update(nonce).digest(),
+  ]);
+  const { state, sockets } = await startStrangers(where, 3);
+  sockets[0].write(greeting);
+  await once(sockets[0], 'data');
+  for (const socket of sockets.slice(1)) socket.write(greeting);
+  while (state.closed.length < 2) await sleep(5);
+  assert.deepEqual([state.closed.toSorted(), state.bytes], [[1, 2], 64]);
   leader.end();
 });
 
