@@ -156,6 +156,13 @@ const REFUSALS = /** @type {const} */ ([
   [429, /^/, 'vault_rate_limited', 'has a rate limit quota, which refused', NO_QUOTA],
   [472, /^/, 'vault_dr_secondary', 'is a disaster-recovery secondary, which does not serve', PRIMARY],
   [473, /^/, 'vault_standby', 'is a standby, which does not serve', ACTIVE],
+  [
+    500,
+    /active cluster node not found/i,
+    'vault_unavailable',
+    'is electing a leader and does not serve',
+    LOG,
+  ],
   [501, /^/, 'vault_uninitialised', 'is not initialised and does not serve', INIT],
   [502, /^/, 'vault_internal_error', 'could not be reached by the proxy in front of it, for', LOG],
   [503, /sealed/i, 'vault_sealed', 'is sealed and does not serve', 'Unseal it (vault operator unseal).'],
@@ -167,13 +174,17 @@ export function apiError({ status, json, method, path, origin }) {
   const reason = reasonIn(json);
   const request = `${method} /v1/${path}${reason && `: ${reason}`}`;
   const known = REFUSALS.find(([of, pattern]) => of === status && pattern.test(reason));
-  if (known) return refusal(known[2], origin, request);
+  if (known) return refusalOf(known, origin, request);
   return targetError('vault_internal_error', `${origin} responded with HTTP ${status} to ${request}.`, LOG);
 }
 
 /** @param {(typeof REFUSALS)[number][2]} code @param {string} origin @param {string} request */
 export function refusal(code, origin, request) {
-  const [, , , text, remedy] = REFUSALS.filter((row) => row[2] === code)[0];
+  return refusalOf(REFUSALS.filter((row) => row[2] === code)[0], origin, request);
+}
+
+/** @param {(typeof REFUSALS)[number]} row @param {string} origin @param {string} request */
+function refusalOf([, , code, text, remedy], origin, request) {
   return targetError(code, `${origin} ${text} ${request}.`, remedy);
 }
 

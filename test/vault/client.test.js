@@ -181,6 +181,7 @@ describe('createVaultClient', () => {
     [502, '<html>', 'vault_internal_error'],
     [503, { errors: ['Vault is sealed'] }, 'vault_sealed'],
     [503, { errors: ['overloaded'] }, 'vault_unavailable'],
+    [500, { errors: ['local node not active but active cluster node not found'] }, 'vault_unavailable'],
     [418, '', 'vault_internal_error'],
     [200, 'not json', 'not_vault'],
     [200, '[1]', 'not_vault'],

@@ -26,6 +26,8 @@ const TOLERANCE = 1e-9;
 
 const REMEDY = 'give the tool more CPU, or lower the load';
 
+const REPEAT = 'repeat the run, with more CPU or, if the token ended, with a new one';
+
 /** @type {Judge} */
 export function judgeRate(requirement, view) {
   const { ratePerSecond: actual, rateBar, toolErrors = 0 } = view;
@@ -51,8 +53,7 @@ export function judgeRate(requirement, view) {
       ? `but ${errorsText(view)}: ${doubtfulText(toolErrors)}`
       : 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
-  const cause =
-    toolErrors > 0 ? 'repeat the run, with more CPU if nothing cut it off' : 'give the tool more CPU';
+  const cause = toolErrors > 0 ? REPEAT : 'give the tool more CPU';
   const remedy = `${cause}${doubt === 'both' ? ', and run it longer' : ''}`;
   return judged('not proven', doubt, margin, tool, bestCase, remedy);
 }
@@ -259,12 +260,12 @@ function toolText(ms) {
   return `${part} of it may be this tool's own lateness: ${REMEDY}`;
 }
 
-/** @param {number} count of errors that may be this tool's fault */
-const toolErrorsText = (count) => `${doubtfulText(count)}: ${REMEDY}`;
+/** @param {number} count of errors that may not be the target's */
+const toolErrorsText = (count) => `${doubtfulText(count)}: ${REPEAT}`;
 
 /** @param {number} count of errors */
 const doubtfulText = (count) =>
-  `up to ${formatCount(count)} of them may be this tool's fault, or were cut off`;
+  `up to ${formatCount(count)} of them may be due to this tool or its token, or were cut off`;
 
 /** @param {number} value @param {Comparator} comparator @param {number} limit */
 function within(value, comparator, limit) {
