@@ -104,7 +104,7 @@ export async function run(givenPlan, options = {}) {
     const sendResult = await send(plan.load, context, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sendResult.ends)) onEvent(event);
     seconds.closeAll();
-    const tokenEnded = seconds.errors.permission_denied > 0 && (await prepared.hasTokenEnded());
+    const tokenEnded = seconds.errors.permission_denied > 0 ? await prepared.sendersOfEnded() : [];
     const ran = { plan, mix, window, target, command, seconds: seconds.rows };
     const result = conclude({ ...ran, sendResult, tokenEnded });
     onEvent({ type: 'result', result });
@@ -206,16 +206,19 @@ export async function prepareRun(plan, options = {}) {
           if (!(error instanceof PkiLoadError) || ENDS.includes(error.code)) throw error;
         });
     };
-    /** After a run in which the target refused something; false also if it does not say in time. @returns {Promise<boolean>} */
-    const hasTokenEnded = async () => {
+    /**
+     * After a run in which the target refused something.
+     * @returns {Promise<string[]>} operations that sent the token, if it has ended; none if the target does not say in time
+     */
+    const sendersOfEnded = async () => {
       const limits = [AbortSignal.timeout(LAST_CALLS_MS), ...(options.cutOff ? [options.cutOff] : [])];
-      if (token === null) return false;
+      if (token === null) return [];
       return rejectOnStop(checkToken(client), AbortSignal.any(limits)).then(
-        () => false,
-        ({ code }) => code === 'token_invalid',
+        () => [],
+        ({ code }) => (code === 'token_invalid' ? mix.sendersOf(fixture, token) : []),
       );
     };
-    return { target, fixture, tls: ownTls, route, checkAgain, hasTokenEnded, close };
+    return { target, fixture, tls: ownTls, route, checkAgain, sendersOfEnded, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -2,7 +2,7 @@
 import { badValue, rejectIf, usageError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
 import { asBuffer } from '../pki/der.js';
-import { failed, passed } from './outcomes.js';
+import { failed, isSuccess, passed, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
 import { prepareCalls, readInput } from './prepare.js';
 import { apiHeaders, expandName, hasPlaceholder, repeatRequest } from './request-parts.js';
 
@@ -56,8 +56,9 @@ export const http = {
   leaves: ({ method, path }) => (isBodyless(method) ? null : `anything that ${method} ${path} creates`),
   outcomes: {
     expected: 'one of the expected statuses, and the body contains the expected text',
-    unexpected_status: 'a status other than the expected ones',
+    unexpected_status: 'HTTP 2xx, but another status was expected',
     unexpected_body: 'an expected status, but the body does not contain the expected text',
+    ...REFUSAL_OUTCOMES,
   },
   check({ body, bodyFile, method }) {
     const hasBody = body !== null || bodyFile !== null;
@@ -86,8 +87,10 @@ export const http = {
   createClassifier({ options: { status: statuses, contains } }) {
     const accepted = new Set(statuses.map(Number));
     const good = contains === null ? passed('expected') : null;
-    const byStatus = (/** @type {number} */ status) =>
-      accepted.has(status) ? good : failed('unexpected_status');
+    const byStatus = (/** @type {number} */ status) => {
+      if (accepted.has(status)) return good;
+      return isSuccess(status) ? failed('unexpected_status') : refusal(status);
+    };
     /** @type {Classify} */
     const classify = (status, body) => {
       const verdict = byStatus(status);

@@ -66,6 +66,15 @@ export function mixOf({ mix, load }, members) {
       });
     },
 
+    /** @param {MixFixture} fixture @param {string} token @returns {string[]} names of the members whose requests have it */
+    sendersOf(fixture, token) {
+      const senders = members.filter(({ operation, plan }, i) => {
+        const { headers } = operation.createRequester(plan, fixtureOf(fixture, i))(0);
+        return headers['x-vault-token'] === token;
+      });
+      return senders.map(({ name }) => name);
+    },
+
     /** @returns {(Keeper | null)[]} in the order of the members */
     openKeepFiles: () => members.map(({ operation, plan }) => operation.openKeeper?.(plan) ?? null),
   };

@@ -47,15 +47,15 @@ import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 
 /**
  * @param {{plan: Plan, mix: Mix, window: Window, target: Result['target'], command: string, seconds: Second[], sendResult: SendResult,
- *   tokenEnded?: boolean}} run
+ *   tokenEnded?: readonly string[]}} run `tokenEnded`: operations whose token had ended by the end of the run
  */
-export function conclude({ plan, mix, window, target, command, seconds, sendResult, tokenEnded = false }) {
+export function conclude({ plan, mix, window, target, command, seconds, sendResult, tokenEnded = [] }) {
   const { load } = plan;
   const { ends, startedAt, startedAtNs, machine } = sendResult;
   // All operations of the first stage, then all of the next.
   const { cells: tallied, ...lateness } = mergeTallies(ends.map(({ tally }) => tally));
-  for (const { outcomes, verification } of tokenEnded ? tallied : [])
-    if (outcomes.permission_denied) verification.notes.push(TOKEN_ENDED);
+  for (const { name, outcomes, verification } of tallied)
+    if (tokenEnded.includes(name) && outcomes.permission_denied) verification.notes.push(TOKEN_ENDED);
   const schedule = scheduleOf(load);
   const stages = stagesOf(load);
   const left = countLeft({ plan, mix, schedule, sendResult }, tallied.length);

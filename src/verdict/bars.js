@@ -119,9 +119,9 @@ const [BATCHES, MIN_BATCHES, MEMORIES] = [20, 6, 3];
 const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
+ * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], failedPerSecond?: readonly number[], fullSeconds?: number, clump?: number,
  *   memorySeconds?: number}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
+ *   `completedPerSecond`, `failedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
  *   of a closed loop, how long the request in flight at a random moment takes;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
@@ -158,7 +158,7 @@ export function rateBar(sample) {
 
 /** @param {Successes} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
-  const { succeeded, completedPerSecond, memorySeconds = 0 } = counts;
+  const { succeeded, completedPerSecond, failedPerSecond = [], memorySeconds = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -166,18 +166,34 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
     const scale = clump / succeeded;
     return { low: low * scale * least, high: high * scale * most };
   }
+  const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
+  const failed = total(failedPerSecond) / fullSeconds;
+  // If a queue serves the rest, failures vary without the successes.
+  const failedMargin = Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
+  return {
+    // Seconds hardly show failures that are rare: more may come.
+    low: least - Math.max(margin, failed * (growth(failedMargin, failed) - 1)),
+    high: most * growth(margin, perSecond),
+  };
+}
+
+/**
+ * The spread of a count grows with the count, so with few events a higher rate explains them better than a margin on either
+ * side (as in Wilson's score interval); the margin if that is small.
+ * @param {number} margin @param {number} rate @returns {number} factor of the upper end
+ */
+const growth = (margin, rate) => (rate > 0 ? Math.exp(2 * Math.asinh(margin / (2 * rate))) : 1);
+
+/** @param {readonly number[]} perSecond @param {{fullSeconds: number, memorySeconds: number}} times @returns {number} of the mean, by batches of seconds */
+function marginOf(perSecond, { fullSeconds, memorySeconds }) {
   const short = Math.max(1, Math.floor(fullSeconds / BATCHES));
   const long = Math.min(Math.ceil(MEMORIES * memorySeconds), Math.floor(fullSeconds / MIN_BATCHES));
   const halfOf = (/** @type {number} */ size) => {
-    const means = batchMeans(completedPerSecond, fullSeconds, size);
+    const means = batchMeans(perSecond, fullSeconds, size);
     return studentT95(means.length - 1) * Math.sqrt(meanAndVariance(means).variance / means.length);
   };
-  const half = Math.max(halfOf(short), halfOf(Math.max(short, long)));
   // Equal counts in every batch do not rule out a spread: counts hide differences below one request.
-  const margin = Math.max(half, 1 / fullSeconds);
-  // The spread grows with the rate, so with few successes a higher rate explains them better than a margin on either side
-  // (as in Wilson's score interval); equal to most + margin if the margin is small.
-  return { low: least - margin, high: most * Math.exp(2 * Math.asinh(margin / (2 * perSecond))) };
+  return Math.max(halfOf(short), halfOf(Math.max(short, long)), 1 / fullSeconds);
 }
 
 /** Omits seconds at the start that do not fill a batch. @param {readonly number[]} perSecond @param {number} seconds @param {number} size of a batch, seconds */

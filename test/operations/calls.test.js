@@ -161,13 +161,14 @@ describe('http', () => {
     http.createRequester(planOf(http, given), { ...fixture, ...more })(7);
 
   test('responses', () => {
-    const classify = http.createClassifier(planOf(http, { status: '200,403', contains: 'denied' }), CALL);
+    const classify = http.createClassifier(planOf(http, { status: '200,410', contains: 'denied' }), CALL);
     /** @type {Row[]} */
     const rows = [
-      ['status and text', 403, { errors: ['permission denied'] }, 'expected'],
+      ['status and text', 410, { errors: ['permission denied'] }, 'expected'],
       ['the other status', 200, 'denied', 'expected'],
-      ['another status', 404, 'denied', 'unexpected_status'],
-      ['another text', 403, 'no', 'unexpected_body'],
+      ['another status', 204, 'denied', 'unexpected_status'],
+      ['another text', 410, 'no', 'unexpected_body'],
+      ...REFUSALS.filter(([, status]) => status !== 200),
     ];
     assertAllSeen(
       http,

@@ -158,6 +158,12 @@ const RATES = [
     'met',
     /every request offered \(1,000\/h\) succeeded/,
   ],
+  [
+    'rate>=1000/h',
+    { good: n(4), ratePerSecond: 1000 / 3600, ...STEADY, offeredPerSecond: 1000 / 3600 },
+    'not proven',
+    /exactly the limit.*run it longer/,
+  ],
   ['rate>=20/s', { ...rated(3), ...STEADY }, 'met', /every request offered \(20\/s\) succeeded/],
   ['rate>20/s', { good: n(400), ...STEADY }, 'not met', /exactly the limit of 20\/s/],
   ['rate>=1/s', {}, 'not proven', /^Nothing was measured\.$/],

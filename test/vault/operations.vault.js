@@ -248,24 +248,28 @@ describe('interrupted, or with missing capabilities', () => {
   });
 });
 
-test('after the token has ended, refusals are no proof that the target fails; a note says so', async () => {
-  const { auth } = await root.write('auth/token/create', { policies: ['default'], ttl: '1h' });
-  const token = /** @type {string} */ (auth?.client_token);
-  const args = ['token-lookup', '--rate', '20', '--duration', '4s', '--require', 'errors<1%'];
-  const running = runHereToResult(args, { ...env, VAULT_TOKEN: token });
-  await sleep(3000);
-  await root.write('auth/token/revoke', { token });
-  const { result } = await running;
-  const { succeeded, failed } = result.totals;
-  assert.ok(
-    succeeded > 0 && failed > 0 && result.outcomes.permission_denied === failed,
-    JSON.stringify(result.outcomes),
-  );
-  assert.deepEqual(
-    result.requirements.map(({ verdict }) => verdict),
-    ['not proven'],
-  );
-  assert.ok(result.verification.notes?.some((note) => note.startsWith('The token had ended')));
+describe('after the token has ended, refusals are no proof that the target fails; a note says so', () => {
+  for (const operation of [['token-lookup'], ['http', '--path', '/v1/auth/token/lookup-self']]) {
+    test(operation[0], async () => {
+      const { auth } = await root.write('auth/token/create', { policies: ['default'], ttl: '1h' });
+      const token = /** @type {string} */ (auth?.client_token);
+      const args = [...operation, '--rate', '20', '--duration', '4s', '--require', 'errors<1%'];
+      const running = runHereToResult(args, { ...env, VAULT_TOKEN: token });
+      await sleep(3000);
+      await root.write('auth/token/revoke', { token });
+      const { result } = await running;
+      const { succeeded, failed } = result.totals;
+      assert.ok(
+        succeeded > 0 && failed > 0 && result.outcomes.permission_denied === failed,
+        JSON.stringify(result.outcomes),
+      );
+      assert.deepEqual(
+        result.requirements.map(({ verdict }) => verdict),
+        ['not proven'],
+      );
+      assert.ok(result.verification.notes?.some((note) => note.startsWith('The token had ended')));
+    });
+  }
 });
 
 describe('what a run created is removed', () => {
@@ -381,7 +385,7 @@ describe('traffic that should be refused', () => {
 
   test('an unexpected status is a failure', async () => {
     assert.deepEqual(await askEach(['http', '--path', '/v1/no/such/path'], env, 5), {
-      unexpected_status: 5,
+      not_found: 5,
       failed: 5,
     });
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHistogram, recordMs } from '../../src/common/histogram.js';
 import { uniform } from '../../src/common/random.js';
+import { total } from '../../src/common/sums.js';
 import { meanBar, rateBar } from '../../src/verdict/bars.js';
 import { binomialCdf } from '../../src/verdict/statistics.js';
 
@@ -61,6 +62,37 @@ test('the bar of few successes misses the true rate in 6 % of runs at most', () 
     }
     for (const count of Object.values(missed))
       assert.ok(count / runs < 0.06, `${rate}/s, ${seconds} s: ${JSON.stringify(missed)} of ${runs}`);
+  }
+});
+
+test('with a few failures in an open loop, the lower end of the bar misses the true rate in 6 % of runs at most', () => {
+  for (const [rate, seconds, share] of [
+    [20, 30, 0.005],
+    [20, 60, 0.01],
+    [5, 30, 0.05],
+    [100, 10, 0.002],
+  ]) {
+    let drawn = 0;
+    const runs = 2000;
+    let missed = 0;
+    for (let run = 0; run < runs; run++) {
+      const failedPerSecond = Array.from({ length: seconds }, () => {
+        let failed = 0;
+        for (let i = 0; i < rate; i++) if (uniform(rate + seconds, drawn++) < share) failed++;
+        return failed;
+      });
+      const completedPerSecond = failedPerSecond.map((failed) => rate - failed);
+      const succeeded = total(completedPerSecond);
+      const errors = total(failedPerSecond);
+      const load = { perSecond: succeeded / seconds, succeeded, errors, offeredPerSecond: rate };
+      // Without an error the rate is the offered one.
+      if (
+        errors > 0 &&
+        rateBar({ ...SAMPLE, ...load, completedPerSecond, failedPerSecond }).low > rate * (1 - share)
+      )
+        missed++;
+    }
+    assert.ok(missed / runs < 0.06, `${rate}/s, ${seconds} s, ${share}: ${missed} of ${runs}`);
   }
 });
 

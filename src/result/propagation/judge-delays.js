@@ -1,7 +1,7 @@
 /**
- * Requirements apply to the upper bound of the delay from the response to the revocation until every node reports
- * revoked. The true delay is longer by however late the tool read that response. That time is unknown, so the largest
- * poll lag stands in for it: a requirement that would not be met with that lag added to every bound is "not proven".
+ * Requirements apply to the delay from the response to the revocation until every node reports revoked: met if its upper
+ * bounds meet them, not met if its lower bounds do not. The true delay is longer by however late the tool read that response. That
+ * time is unknown, so the largest poll lag stands in for it: a requirement that would not be met with that lag added to every bound is "not proven".
  * A certificate that some node never reported as revoked always counts against the requirement.
  */
 import { createHistogram, recordMs } from '../../common/histogram.js';
@@ -87,10 +87,12 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
   const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
   const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
-    const lateDelays = delays.map((delay) => upperSinceResponse(delay) + lateMs);
+    const later = (/** @type {number[]} */ bounds) => bounds.map((ms) => ms + lateMs);
+    const { lower, upper } = valuesOfDelay(delays).sinceAnswered;
+    const bounds = { lower: later(lower), upper: later(upper) };
     const judge = (/** @type {typeof rows} */ failed) => {
       const followed = failed.map(({ followedMs = 0 }) => followedMs);
-      return judgeDelays(requirement, lateDelays, followed, { isValid, longestMs });
+      return judgeDelays(requirement, bounds, followed, { isValid, longestMs });
     };
     const atWorst = judge([...lost, ...undecided]);
     if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
@@ -117,21 +119,23 @@ const REVOCATIONS = {
   longest: '--give-up',
   wereErrors: 'were not reported by every node',
   oneError: 'a revocation that not every node reported',
+  doubt: 'the time between two polls: poll more often (--poll)',
 };
 
 /**
  * Judges delays like response times in a closed loop.
- * @param {Requirement} requirement @param {number[]} delays @param {number[]} lost `followedMs` of the others
+ * @param {Requirement} requirement @param {Record<'lower' | 'upper', number[]>} bounds of the delays, ms @param {number[]} lost `followedMs` of the others
  * @param {{isValid: boolean, longestMs: number}} measured `longestMs`: that a delay can take
  */
-function judgeDelays(requirement, delays, lost, { isValid, longestMs }) {
-  const [succeeded, all] = [delays, [...delays, ...lost]]
-    .map(histogramOf)
-    .map((histogram) => ({ reported: histogram, target: histogram }));
+function judgeDelays(requirement, { lower, upper }, lost, { isValid, longestMs }) {
+  const [succeeded, all] = [[], lost].map((others) => ({
+    reported: histogramOf([...upper, ...others]),
+    target: histogramOf([...lower, ...others]),
+  }));
   return judgeRequirement(requirement, {
     series: { response: succeeded, service: succeeded, sendLag: succeeded },
     all: { response: all, service: all, sendLag: all },
-    ...{ succeeded: delays.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
+    ...{ succeeded: upper.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
     ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
     ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
     ...{ measurementValid: isValid, timeoutMs: longestMs, words: REVOCATIONS },

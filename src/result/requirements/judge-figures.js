@@ -18,13 +18,12 @@ const REQUESTS = {
   longest: '--timeout',
   wereErrors: 'had no good response',
   oneError: 'a request without a good response',
+  doubt: "this tool's own lateness: give the tool more CPU, or lower the load",
 };
-/** @typedef {typeof REQUESTS} Words for what a requirement counts */
+/** @typedef {typeof REQUESTS} Words for what a requirement counts; `doubt`: what the difference between reported and target times is, and its remedy */
 
 /** Rates are quotients, and equal within this relative error. */
 const TOLERANCE = 1e-9;
-
-const REMEDY = 'give the tool more CPU, or lower the load';
 
 const REPEAT = 'repeat the run, with more CPU or, if the token ended, with a new one';
 
@@ -39,7 +38,8 @@ export function judgeRate(requirement, view) {
   if (reaches(low, requirement)) return judged('met', null, margin, servedText(view, format) ?? bound);
   if (!reaches(high, requirement)) return judged('not met', null, margin);
   if (reaches(actual, requirement)) {
-    const isClose = actual - requirement.limit <= requirement.limit * 1e-4;
+    const isClose =
+      servedText(view, format) === null && actual - requirement.limit <= requirement.limit * 1e-4;
     const remedy = isClose ? 'it is too close to the limit for any duration to prove it' : 'run it longer';
     return judged('not proven', 'sample', margin, bound, remedy);
   }
@@ -127,7 +127,7 @@ export function judgeTime(requirement, view) {
   const isTool = within(value, comparator, limit) !== within(withoutTool, comparator, limit);
   const doubt = doubtOf(verdictOn(requirement, samplingBar) === 'not proven', isTool);
   const sample = doubt === 'tool' ? '' : sampleText(requirement, view, { errors, samplingBar, value });
-  const own = actual === null ? toolErrorsText(errors.tool) : toolText(tool);
+  const own = actual === null ? toolErrorsText(errors.tool) : toolText(tool, view);
   return judged(verdict, doubt, margin, sample, doubt === 'sample' ? '' : own);
 }
 
@@ -193,7 +193,7 @@ function judgeExtreme(requirement, view) {
   if (verdict === 'not met') return judged(verdict, null, margin);
   if (verdict === 'not proven') {
     if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
-      return judged(verdict, 'tool', margin, toolText(tool));
+      return judged(verdict, 'tool', margin, toolText(tool, view));
     const { units, longest } = view.words ?? REQUESTS;
     const between = `at 95 % confidence it lies between ${formatLatency(low)} and ${formatLatency(high)}`;
     const remedy =
@@ -254,10 +254,10 @@ function neededText(needed, units) {
   return `about ${formatCount(needed)} ${units} like these would prove it`;
 }
 
-/** @param {number} ms that this tool may have added */
-function toolText(ms) {
+/** @param {number} ms that this tool may have added @param {RunView} view */
+function toolText(ms, { words = REQUESTS }) {
   const part = Number.isFinite(ms) ? `up to ${formatLatency(ms)}` : 'all';
-  return `${part} of it may be this tool's own lateness: ${REMEDY}`;
+  return `${part} of it may be ${words.doubt}`;
 }
 
 /** @param {number} count of errors that may not be the target's */
