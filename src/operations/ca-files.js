@@ -184,8 +184,11 @@ function findChainFailure(chain) {
     const key = createPublicKey({ key: above.spki, format: 'der', type: 'spki' });
     const signed = named[i].filter((j) => verifySignature(chain[j].signed, key) === null);
     const below = signed.filter((j) => j !== i);
-    if (named[i].includes(i) !== signed.includes(i) || (i > 0 && below.length === 0)) return 'broken_chain';
     const lengths = below.map((j) => depths[j] + (chain[j].issuer.equals(chain[j].subject) ? 0 : 1));
+    // Another certificate of the same CA can take the place of an earlier one.
+    for (const [j, { subject, spki }] of chain.slice(0, i).entries())
+      if (subject.equals(above.subject) && spki.equals(above.spki)) lengths.push(depths[j]);
+    if (named[i].includes(i) !== signed.includes(i) || (i > 0 && lengths.length === 0)) return 'broken_chain';
     depths.push(i === 0 ? 0 : minOf(lengths));
     if (!isCa(above, depths[i])) return 'path_too_long';
   }

@@ -165,9 +165,11 @@ function checkNames(certificate, { expected, isVerbatim = false }) {
     isEmail || !commonName ? !isRequested(nameKey(text)) : text !== commonName,
   );
   if (hasOther || (isOwnMissing && !subject.some(({ isEmail }) => !isEmail))) return 'wrong_subject';
-  if (isOwnMissing && !isVerbatim && isAlternativeName(commonName)) return 'common_name_only';
+  const isExtra = !found.every(isRequested);
+  if (isOwnMissing && !isVerbatim && isAlternativeName(commonName))
+    return isExtra ? 'extra_sans' : 'common_name_only';
   if (!others.every((key) => found.includes(key))) return 'wrong_sans';
-  return found.every(isRequested) ? null : 'extra_sans';
+  return isExtra ? 'extra_sans' : null;
 }
 
 /** @param {CertificateFields} certificate @param {Issued} issued @returns {CertificateFailure | null} */

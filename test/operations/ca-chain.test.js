@@ -14,6 +14,8 @@ const middle = root.issue('Middle', CA);
 const past = root.issue('Past', { ...CA, days: -1 }).pem;
 const issuer = new TestCa({ ca: middle }).issue('Issuing', { ...CA, days: 5 }).pem;
 const crossSigned = other.issue('Middle', { ...CA, again: middle }).pem;
+/** As Vault adds it, if the root of the mount was renewed with the same key and cross-signed. */
+const reissued = new TestCa({ name: 'Root' }).issue('Middle', { ...CA, again: middle }).pem;
 const [up, top] = [middle.pem, root.ca.pem];
 /** @param {Buffer[]} extensions of the certificate between the issuer and the root @returns {[string, string]} issuer and body */
 function below(...extensions) {
@@ -64,6 +66,7 @@ const ROWS = [
   ['a root alone', top, top, 'chain'],
   ['both chains of a cross-signed CA', issuer, issuer + up + top + crossSigned + other.ca.pem, 'chain'],
   ['one chain, and the root of the other', issuer, issuer + up + top + other.ca.pem, 'broken_chain'],
+  ['another certificate of the same CA, signed by none of them', up, up + reissued + top, 'chain'],
   ['nothing', issuer, '', 'not_pem'],
   ['HTML', issuer, '<html>', 'not_pem'],
   ['a truncated certificate', issuer, (issuer + up).slice(0, -40), 'not_pem'],
