@@ -17,6 +17,7 @@ const MAX_HEAD_BYTES = 16 * 1024;
 export function openTunnel({ proxy, tunnelTo }, address, onEnd) {
   const socket = connect(address);
   let head = '';
+  let received = 0;
   let isConnected = false;
   const end = (/** @type {Error | null} */ error) => {
     socket.off('data', read).off('error', fail).off('end', cut).off('close', cut);
@@ -26,12 +27,19 @@ export function openTunnel({ proxy, tunnelTo }, address, onEnd) {
   const fail = (/** @type {Error} */ error) =>
     end(proxyFailure(error, isConnected ? 'PROXY_NO_TUNNEL' : 'PROXY_UNREACHABLE'));
   const cut = () => end(proxyFailure(null, 'PROXY_NO_TUNNEL'));
-  const read = (/** @type {Buffer} */ chunk) => {
+  /** @param {Buffer} chunk @returns {void} */
+  const read = (chunk) => {
+    received += chunk.length;
     head += chunk.toString('latin1');
     const length = head.indexOf('\r\n\r\n');
-    if (length < 0) return head.length > MAX_HEAD_BYTES ? cut() : undefined;
+    if (length < 0) return received > MAX_HEAD_BYTES ? cut() : undefined;
     const status = parseResponseHead(head.slice(0, length))?.status ?? 0;
-    if (status < 200) return cut();
+    if (status < 200) {
+      if (status < 100 || status === 101) return cut();
+      // Interim: the response follows (RFC 9110, 15.2).
+      head = head.slice(length + 4);
+      return read(Buffer.alloc(0));
+    }
     if (status > 299) return end(proxyFailure(null, proxyCode(status), status));
     socket.pause();
     const rest = head.slice(length + 4);

@@ -400,6 +400,35 @@ describe('histograms per second', () => {
   });
 });
 
+describe('the load, in files', () => {
+  const load = { ratePerSecond: 50, durationMs: 4000, seed: 3, warmupMs: 500 };
+  const runs = [load, { ...load, arrivals: 'poisson' }, { ...load, requests: 20 }].map((one) =>
+    syntheticRun({ load: /** @type {any} */ (one) }),
+  );
+  const check = (/** @type {Result} */ result) => checkResult(result, { isFile: true });
+
+  test('is accepted as runs write it', () => {
+    for (const result of [...runs, ...syntheticParts({ load }, [1, 1, 1])])
+      assert.deepEqual(check(result), []);
+  });
+
+  for (const [i, key, value, complaint] of /** @type {const} */ ([
+    [0, 'ratePerSecond', 500, /^the load has 2000 requests, but totals\.planned is 200$/],
+    [0, 'ratePerSecond', 5, /^the load has 20 requests/],
+    [1, 'ratePerSecond', 500, /^the load has 2000 requests/],
+    [0, 'durationMs', 3_600_000, /^the load has 180000 requests/],
+    [2, 'requests', 5, /^the load has 5 requests, but totals\.planned is 20$/],
+  ]))
+    test(`contradicts the counts: ${key} ${value}, of run ${i}`, () => {
+      const edited = structuredClone(runs[i]);
+      const planned = /** @type {any} */ (edited.plan).load[key];
+      Object.assign(edited.load, { [key]: value });
+      assert.deepEqual(check(edited)[0], `load.${key} is ${value}, but plan.load.${key} is ${planned}`);
+      Object.assign(/** @type {any} */ (edited.plan).load, { [key]: value });
+      assert.match(check(edited)[0], complaint);
+    });
+});
+
 describe('the merge block of a part', () => {
   const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);

@@ -1,4 +1,5 @@
 /** Runs the steps of a search: prepares once if possible, and lets the target recover before each step. */
+import { targetError } from '../../common/errors.js';
 import { pauseFor, rejectOnStop, waitUnlessStopped } from '../../common/stop.js';
 import { median } from '../../common/sums.js';
 import { formatCount, formatDuration } from '../../common/units.js';
@@ -47,7 +48,11 @@ export function openSteps(
     const { probe, close } = openProbe(target, stop);
     const sleep = (/** @type {number} */ ms) => pauseFor(ms, stop, runner.broken);
     try {
-      if (waitForRecovery !== null) return await waitForRecovery(pauseMs, probe);
+      if (waitForRecovery !== null) {
+        const { isDown, ...recovery } = await waitForRecovery(pauseMs, probe);
+        if (isDown) throw downError(target.origin, recovery.waitedMs);
+        return recovery;
+      }
       const [now, isStopped] = [
         () => performance.now(),
         () => stop.aborted || runner.broken?.aborted === true,
@@ -76,7 +81,10 @@ export function openSteps(
         if (isPreparedOnce(plan)) await prepared.checkAgain(stepPlan.load);
         const settings = { prepared, signal: stop, cutOff, command, ...observers };
         const ended = await runWithEarlyStop(stepPlan, settings, runner);
-        return { ...ended, recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered } };
+        return {
+          ...ended,
+          recovery: { waitedMs: (before?.waitedMs ?? 0) + waitedMs, recovered, isDown: false },
+        };
       } finally {
         if (shared === null) {
           onClosing(prepared.close());
@@ -139,6 +147,16 @@ function openProbe({ origin, path, tls }, stop) {
   };
 }
 
+/** @param {string} origin @param {number} waitedMs */
+function downError(origin, waitedMs) {
+  const message = `${origin} did not respond for ${formatDuration(waitedMs)} after the previous step.`;
+  return targetError(
+    'target_down',
+    message,
+    'Find out why it went down, and search below that load (--max-rate).',
+  );
+}
+
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase' | 'succeeded' | 'failed'>} Interval */
 
 /** A step ends early if more than MIN_LATE requests, and LATE_FACTOR times those allowed, are late for LATE_SECONDS. */
@@ -191,7 +209,7 @@ const [IDLE_PROBES, FAST_PROBES] = [5, 3];
 /** "As fast" means within TIMES the idle time, or MORE_MS above it. */
 const [TIMES, MORE_MS] = [3, 10];
 
-/** Pause between probes, and max wait for recovery, after which the search continues. */
+/** Pause between probes, and max wait for recovery, after which the search continues if the target responds. */
 const [BETWEEN_PROBES_MS, MAX_WAIT_MS] = [100, 60_000];
 
 /**
@@ -207,17 +225,19 @@ export async function watchRecovery({ probe, sleep, now, isStopped }) {
   }
   // Recovery cannot be measured if the idle target does not respond.
   const limit = idle.length === 0 ? null : Math.max(TIMES * median(idle), median(idle) + MORE_MS);
-  /** @param {number} pauseMs @param {typeof probe} [newProbe] @returns {Promise<RecoveryEnd>} */
+  /** @param {number} pauseMs @param {typeof probe} [newProbe] @returns {Promise<RecoveryEnd & {isDown: boolean}>} `isDown`: no probe had a response */
   return async function wait(pauseMs, newProbe = probe) {
     const startedMs = now();
     if (pauseMs > 0) await sleep(pauseMs);
+    let isDown = true;
     for (let fast = 0; limit !== null && fast < FAST_PROBES && !isStopped(); ) {
       const waitedMs = now() - startedMs;
-      if (waitedMs > MAX_WAIT_MS + pauseMs) return { waitedMs, recovered: false };
+      if (waitedMs > MAX_WAIT_MS + pauseMs) return { waitedMs, recovered: false, isDown };
       const ms = await newProbe();
+      isDown &&= ms === null;
       fast = ms !== null && ms <= limit ? fast + 1 : 0;
       if (fast < FAST_PROBES) await sleep(BETWEEN_PROBES_MS);
     }
-    return { waitedMs: now() - startedMs, recovered: true };
+    return { waitedMs: now() - startedMs, recovered: true, isDown: false };
   };
 }

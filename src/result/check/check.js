@@ -1,10 +1,14 @@
 /**
  * Checks the bookkeeping of a Result, after every run and before trusting a file: counts, rates, shares, outcomes,
  * times and histograms agree; operations, stages and seconds each add up to the whole, histograms bucket for
- * bucket. For files it also checks the histograms of seconds, and the merge block of a part.
+ * bucket. For files it also checks the load, the histograms of seconds, and the merge block of a part.
  */
+import { isDeepStrictEqual } from 'node:util';
+import { isRecord } from '../../common/json.js';
 import { sumArrays, total } from '../../common/sums.js';
 import { FINE_SECONDS } from '../../engine/recording/spans.js';
+import { createSchedule } from '../../plan/schedule.js';
+import { shareOf } from '../../plan/shard-part.js';
 import { countErrors, errorRateOf } from '../build.js';
 import { SERIES } from '../latency.js';
 import { stagesOfPart } from '../parts/merge-block.js';
@@ -17,12 +21,16 @@ import {
   isAscending,
 } from './check-latency.js';
 
+/** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { OperationBlock, Result, TimelineRow } from '../schema.js' */
 
 /** Outcomes of requests that were not sent, and their totals. */
 const UNSENT = Object.freeze({ dropped: 'dropped', never_sent: 'neverSentDue' });
 
 const COUNTS = /** @type {const} */ (['sent', 'succeeded', 'failed']);
+
+/** Standard deviations of a random number of arrivals. */
+const POISSON_SPREAD = 7;
 
 /** Rates differ at most by rounding. */
 const ROUNDING_SHARE = 1e-6;
@@ -33,8 +41,29 @@ export function checkResult(result, { isFile = false } = {}) {
     ...checkCells(result, result.windowSeconds),
     ...checkTimeline(result),
     ...checkStages(result),
-    ...(isFile ? [...checkSeconds(result), ...checkMergeBlock(result)] : []),
+    ...(isFile ? [...checkLoad(result), ...checkSeconds(result), ...checkMergeBlock(result)] : []),
   ];
+}
+
+/** The load as it ran is the planned one, and in an open loop it determines the number of requests. @param {Result} result */
+function* checkLoad({ plan, load, shard, merged, totals: { planned } }) {
+  const of = plan.load;
+  // Older files lack it.
+  if (!isRecord(of)) return;
+  for (const [key, value] of Object.entries(load))
+    if (Object.hasOwn(of, key) && !isDeepStrictEqual(of[key], value))
+      yield `load.${key} is ${JSON.stringify(value)}, but plan.load.${key} is ${JSON.stringify(of[key])}`;
+  // The schedule of stages is not read from files, and a merged result may lack parts.
+  const isWhole = merged === undefined || merged.length === merged[0]?.of;
+  if (load.model === 'closed' || load.stageCount !== undefined || !isWhole) return;
+  const { count, firstMeasured } = createSchedule({
+    .../** @type {LoadPlan} */ (/** @type {unknown} */ (load)),
+    ...{ arrivals: 'constant', stages: null },
+  });
+  const expected = shareOf(count, shard ?? null) - shareOf(firstMeasured, shard ?? null);
+  const spread = load.arrivals === 'constant' ? 0 : POISSON_SPREAD * Math.sqrt(expected + 1);
+  if (Math.abs(planned - expected) > spread)
+    yield `the load has ${expected} requests, but totals.planned is ${planned}`;
 }
 
 /**

@@ -48,8 +48,9 @@ test('one fast response among slow ones is not a recovery', async () => {
 });
 
 test('a target that does not recover: it gives up after a minute and reports that', async () => {
-  const { waitedMs, recovered } = await waitOn(() => null);
-  assert.deepEqual([recovered, waitedMs > 60_000, waitedMs < 75_000], [false, true, true]);
+  const { waitedMs, recovered, isDown } = await waitOn(() => null);
+  assert.deepEqual([recovered, isDown, waitedMs > 60_000, waitedMs < 75_000], [false, true, true, true]);
+  assert.deepEqual((await waitOn(() => 400)).isDown, false);
 });
 
 test('a stop ends the wait', async () => {
@@ -68,5 +69,5 @@ test('a target that does not respond when idle is not probed again', async () =>
     now: () => 0,
     isStopped: () => false,
   });
-  assert.deepEqual([await wait(1), looks], [{ waitedMs: 0, recovered: true }, 5]);
+  assert.deepEqual([await wait(1), looks], [{ waitedMs: 0, recovered: true, isDown: false }, 5]);
 });
