@@ -249,7 +249,7 @@ test('a Unix socket: the load and single calls, with localhost as the host', asy
   await gone.close();
 });
 
-test('interim responses to CONNECT are skipped, but not without end', { timeout: 10_000 }, async (t) => {
+test('interim responses to CONNECT are skipped, but not without end', { timeout: 10_000 }, async () => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n';
   const route = /** @type {any} */ ({ proxy: { authorization: null }, tunnelTo: 'vault.test:8200' });
   for (const [answer, code, rest] of /** @type {const} */ ([
