@@ -43,7 +43,7 @@ export const propagation = {
 const calibrationOutputs = inGroup('Results', {
   format: option('choice', 'Format of standard output', { choices: ['text', 'json'], defaultText: 'text' }),
   json: { type: 'flag', describe: 'Same as --format json' },
-  quiet: { type: 'flag', describe: 'No progress on standard error' },
+  quiet: { type: 'flag', describe: 'No progress and notices on standard error, only warnings' },
 });
 
 /** @type {Command} */

@@ -29,7 +29,7 @@ export function outputOptionsFor(kind, group = 'Results') {
   return inGroup(group, {
     out: option('file', `Write the result to a file (${extensions}); repeatable`, { repeatable: true }),
     format: option('choice', 'Format of standard output', { choices, default: 'text' }),
-    quiet: { type: 'flag', describe: 'No progress on standard error' },
+    quiet: { type: 'flag', describe: 'No progress and notices on standard error, only warnings' },
   });
 }
 

@@ -106,7 +106,7 @@ export const commonOptions = {
       choices: ['queue', 'drop'],
       default: 'queue',
     }),
-    timeout: option('duration', 'Give up on a request after this time', {
+    timeout: option('duration', 'Give up on a request after this time, to within 10 ms', {
       min: 1,
       max: HOUR_MS,
       defaultText: 'VAULT_CLIENT_TIMEOUT or 10s',
