@@ -25,7 +25,7 @@ const WATERMARK_EVERY_MS = 100;
 const EXPIRE_MS = 10;
 /** With a connection free for longer than this while arrivals were due, the sender was late. */
 const LATE_MS = 20;
-/** A drop later than this is the tool's fault: unread responses may keep connections busy. */
+/** A drop later than this may be the tool's fault: unread responses may keep connections busy. */
 const LATE_DROP_MS = 1;
 /** With more samples in the ring, the recorder counts further responses but does not check them. */
 const MAX_UNRECORDED = 16_384;
@@ -116,7 +116,7 @@ export function startSending(context) {
     onDrop(index, intended, now) {
       if (intended < load.warmupMs) return;
       dropped[cells.of(intended, memberOf(index))]++;
-      if (now - intended > LATE_DROP_MS) droppedLate++;
+      if (now - intended > LATE_DROP_MS) droppedLate += Math.min(1, slots.freedIn(now - intended));
     },
     onEnd() {
       stoppedMs = clock();
@@ -171,7 +171,7 @@ export function startSending(context) {
       /** The first index neither handed out nor dropped. */
       next,
       /** Arrivals dropped because the tool was late. */
-      droppedLate,
+      droppedLate: Math.ceil(droppedLate),
       /** Upper bound of due requests never sent because the tool was late. */
       forgone: Math.min(forgone.count, waiting),
       /** Estimate: further requests of a closed loop, on connections that a limit of this machine kept closed. */

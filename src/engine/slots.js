@@ -196,6 +196,9 @@ export function createSlots({
         carriedMs: lostMs / slots.length,
       };
     },
+    /** Slots that become free in so many ms, on average, if all are busy. @param {number} ms */
+    freedIn: (ms) =>
+      served.ms > 0 ? (ms * slots.length * served.count) / served.ms : Number.POSITIVE_INFINITY,
     get free() {
       return free.length;
     },

@@ -326,6 +326,15 @@ describe('a slot', () => {
     assert.deepEqual([slots.free, slots.inFlight], [3, 0]);
   });
 
+  test('know how many of them become free in a time, from the requests served so far', () => {
+    const { time, slots, exchanges } = setUp({ count: 3 });
+    assert.equal(slots.freedIn(1), Number.POSITIVE_INFINITY, 'nothing is known yet');
+    for (const index of [0, 1, 2]) slots.fire(index, 0);
+    time.block(60);
+    for (const slot of [0, 1, 2]) exchanges[slot].onResponse(200, Buffer.alloc(0));
+    assert.equal(slots.freedIn(2), 0.1);
+  });
+
   test('idle for longest is used first', () => {
     const { slots, exchanges, log } = setUp({ count: 3 });
     for (const index of [0, 1, 2]) slots.fire(index, 0);
