@@ -156,9 +156,15 @@ export function rateBar(sample) {
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
 
-/** @param {Successes} sample */
-function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts }) {
-  const { succeeded, completedPerSecond, failedPerSecond = [], memorySeconds = 0 } = counts;
+/** @param {Successes & {offeredPerSecond: number | null, errorsPerSecond?: number}} sample */
+function sampledBar({ perSecond, least = perSecond, most = perSecond, offeredPerSecond, ...counts }) {
+  const {
+    succeeded,
+    completedPerSecond,
+    failedPerSecond = [],
+    errorsPerSecond = 0,
+    memorySeconds = 0,
+  } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -167,9 +173,13 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...counts 
     return { low: low * scale * least, high: high * scale * most };
   }
   const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
-  const failed = total(failedPerSecond) / fullSeconds;
-  // If a queue serves the rest, failures vary without the successes.
-  const failedMargin = Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
+  // The responses lack dropped requests.
+  const failed = Math.max(total(failedPerSecond) / fullSeconds, errorsPerSecond);
+  // Of constant arrivals, successes vary as failures do; of others, more.
+  const isConstant = offeredPerSecond !== null;
+  const failedMargin = isConstant
+    ? margin
+    : Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
   return {
     // Seconds hardly show failures that are rare: more may come.
     low: least - Math.max(margin, failed * (growth(failedMargin, failed) - 1)),

@@ -429,6 +429,12 @@ describe('the load, in files', () => {
     });
 });
 
+test('an open load without a rate is refused, in files', () => {
+  const edited = syntheticRun({ load: { ratePerSecond: 50, durationMs: 1000, seed: 3 } });
+  for (const load of [edited.load, /** @type {any} */ (edited.plan).load]) load.ratePerSecond = null;
+  assert.deepEqual(checkResult(edited, { isFile: true }), ['load.model is open, without a rate']);
+});
+
 describe('the merge block of a part', () => {
   const load = { ratePerSecond: 50, durationMs: 4000, seed: 3 };
   const parts = syntheticParts({ load, unsent: 3 }, [1, 2]);

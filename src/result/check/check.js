@@ -45,7 +45,7 @@ export function checkResult(result, { isFile = false } = {}) {
   ];
 }
 
-/** The load as it ran is the planned one, and in an open loop it determines the number of requests. @param {Result} result */
+/** The load as it ran is the planned one, and in an open loop it determines the number of requests. @param {Result} result @returns {Generator<string, void>} */
 function* checkLoad({ plan, load, shard, merged, totals: { planned } }) {
   const of = plan.load;
   // Older files lack it.
@@ -53,6 +53,7 @@ function* checkLoad({ plan, load, shard, merged, totals: { planned } }) {
   for (const [key, value] of Object.entries(load))
     if (Object.hasOwn(of, key) && !isDeepStrictEqual(of[key], value))
       yield `load.${key} is ${JSON.stringify(value)}, but plan.load.${key} is ${JSON.stringify(of[key])}`;
+  if (load.model === 'open' && load.ratePerSecond === null) return yield 'load.model is open, without a rate';
   // The schedule of stages is not read from files, and a merged result may lack parts.
   const isWhole = merged === undefined || merged.length === merged[0]?.of;
   if (load.model === 'closed' || load.stageCount !== undefined || !isWhole) return;

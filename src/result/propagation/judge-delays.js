@@ -119,7 +119,8 @@ const REVOCATIONS = {
   longest: '--give-up',
   wereErrors: 'were not reported by every node',
   oneError: 'a revocation that not every node reported',
-  doubt: 'the time between two polls: poll more often (--poll)',
+  doubt:
+    'the time from one poll to the response to the next: poll more often (--poll), if the nodes respond fast enough',
 };
 
 /**
