@@ -369,7 +369,7 @@ export const Result = z
     /** Of a part: the data that `merge` needs to combine it exactly with the other parts. */
     merge: MergeBlock.optional(),
     /** The parts of a merged result. */
-    merged: z.array(MergedPart).optional(),
+    merged: z.array(MergedPart).min(1).optional(),
   })
   .meta({ title: 'Result of a vault-pki-load run' });
 

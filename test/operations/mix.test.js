@@ -82,6 +82,18 @@ test('a mix reports a message of several operations once', async () => {
   assert.deepEqual(warnings, ['The token ends soon.', 'About /read.', 'About /write.']);
 });
 
+test('the operations that send the token, not another or none', async () => {
+  const sends = (/** @type {string | null} */ token) => ({
+    createRequester: () => () => ({ headers: token === null ? {} : { 'x-vault-token': token } }),
+  });
+  const { both, prepared } = mix(
+    member('lookup', sends('own')),
+    member('status', sends(null)),
+    member('refused', sends('bad')),
+  );
+  assert.deepEqual(both.sendersOf(await prepared(), 'own'), ['lookup']);
+});
+
 test("a mix of one operation has that operation's own requester", () => {
   const requester = () => 'x';
   const one = mixOf({ mix: null, load: load({}) }, [member('read', { createRequester: () => requester })]);

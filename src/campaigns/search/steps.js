@@ -19,14 +19,14 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 const [PROBE_PATH, PROBE_TIMEOUT_MS] = ['/v1/sys/health', 5000];
 
 /**
- * `recoverMs`: min pause between steps; `onEvent`: events outside the steps
+ * `recoverMs`: min pause between steps; `maxWaitMs`: for recovery; `onEvent`: events outside the steps
  * @param {Plan} plan
- * @param {Pick<RunOptions, 'signal' | 'cutOff' | 'mayReach'> & {token: string | null, command: string, recoverMs: number,
+ * @param {Pick<RunOptions, 'signal' | 'cutOff' | 'mayReach'> & {token: string | null, command: string, recoverMs: number, maxWaitMs?: number,
  *   onEvent: (event: RunEvent) => void, runner?: Pick<typeof alone, 'prepareRun' | 'run'> & {broken?: AbortSignal}}} options `runner`: of joined parts
  */
 export function openSteps(
   plan,
-  { token, mayReach, signal, cutOff, command, recoverMs, onEvent, runner = alone },
+  { token, mayReach, signal, cutOff, command, recoverMs, maxWaitMs = MAX_WAIT_MS, onEvent, runner = alone },
 ) {
   const stop = signal ?? new AbortController().signal;
   /** Shared by all steps. @type {Prepared | null} */
@@ -57,7 +57,7 @@ export function openSteps(
         () => performance.now(),
         () => stop.aborted || runner.broken?.aborted === true,
       ];
-      waitForRecovery = await watchRecovery({ probe, sleep, now, isStopped });
+      waitForRecovery = await watchRecovery({ probe, sleep, now, isStopped, maxWaitMs });
       return { waitedMs: 0, recovered: true };
     } finally {
       await close();
@@ -215,9 +215,9 @@ const [BETWEEN_PROBES_MS, MAX_WAIT_MS] = [100, 60_000];
 /**
  * `probe`: ms, null: no response; `now`: ms, monotonic
  * @param {{probe: () => Promise<number | null>, sleep: (ms: number) => Promise<void>, now: () => number,
- *   isStopped: () => boolean}} options
+ *   isStopped: () => boolean, maxWaitMs?: number}} options
  */
-export async function watchRecovery({ probe, sleep, now, isStopped }) {
+export async function watchRecovery({ probe, sleep, now, isStopped, maxWaitMs = MAX_WAIT_MS }) {
   const idle = [];
   for (let i = 0; i < IDLE_PROBES; i++) {
     const ms = await probe();
@@ -232,7 +232,7 @@ export async function watchRecovery({ probe, sleep, now, isStopped }) {
     let isDown = true;
     for (let fast = 0; limit !== null && fast < FAST_PROBES && !isStopped(); ) {
       const waitedMs = now() - startedMs;
-      if (waitedMs > MAX_WAIT_MS + pauseMs) return { waitedMs, recovered: false, isDown };
+      if (waitedMs > maxWaitMs + pauseMs) return { waitedMs, recovered: false, isDown };
       const ms = await newProbe();
       isDown &&= ms === null;
       fast = ms !== null && ms <= limit ? fast + 1 : 0;

@@ -46,7 +46,7 @@ export function checkResult(result, { isFile = false } = {}) {
 }
 
 /** The load as it ran is the planned one, and in an open loop it determines the number of requests. @param {Result} result @returns {Generator<string, void>} */
-function* checkLoad({ plan, load, shard, merged, totals: { planned } }) {
+function* checkLoad({ plan, load, shard, merged, stages, totals: { planned } }) {
   const of = plan.load;
   // Older files lack it.
   if (!isRecord(of)) return;
@@ -56,7 +56,7 @@ function* checkLoad({ plan, load, shard, merged, totals: { planned } }) {
   if (load.model === 'open' && load.ratePerSecond === null) return yield 'load.model is open, without a rate';
   // The schedule of stages is not read from files, and a merged result may lack parts.
   const isWhole = merged === undefined || merged.length === merged[0]?.of;
-  if (load.model === 'closed' || load.stageCount !== undefined || !isWhole) return;
+  if (load.model === 'closed' || stages !== undefined || !isWhole) return;
   const { count, firstMeasured } = createSchedule({
     .../** @type {LoadPlan} */ (/** @type {unknown} */ (load)),
     ...{ arrivals: 'constant', stages: null },

@@ -106,7 +106,7 @@ export const Propagation = z
     /** Of polls that were sent. */
     pollLagMs: z.object({ count, ...each(['min', 'p50', 'p99', 'max'], ms) }),
     rows: z.array(Row),
-    /** Judged on the upper bounds of `everywhere.sinceAnswered`. */
+    /** Judged on the bounds of `everywhere.sinceAnswered`. */
     requirements: Result.shape.requirements,
     measurement: Result.shape.measurement.omit({ observed: true }),
     notes: z.array(z.string()),

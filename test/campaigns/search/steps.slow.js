@@ -50,9 +50,9 @@ async function startVault(token = {}) {
 
 /**
  * @param {TestContext} t
- * @param {{token?: object, base?: string, load?: Record<string, unknown>, recoverMs?: number}} given `base`: path of the address
+ * @param {{token?: object, base?: string, load?: Record<string, unknown>, recoverMs?: number, maxWaitMs?: number}} given `base`: path of the address
  */
-async function stepsOn(t, { token, base = '', load = {}, recoverMs = 1 }) {
+async function stepsOn(t, { token, base = '', load = {}, recoverMs = 1, maxWaitMs }) {
   const vault = await startVault(token);
   t.after(vault.stop);
   const given = { url: `${vault.url}${base}`, rate: 50, duration: '200ms', seed: 1, ...load };
@@ -63,7 +63,14 @@ async function stepsOn(t, { token, base = '', load = {}, recoverMs = 1 }) {
     if (event.type === 'warning' || event.type === 'notice') said.push(event.text);
   };
   const stop = new AbortController();
-  const steps = openSteps(plan, { token: TOKEN, command: '', recoverMs, onEvent, signal: stop.signal });
+  const steps = openSteps(plan, {
+    token: TOKEN,
+    command: '',
+    recoverMs,
+    maxWaitMs,
+    onEvent,
+    signal: stop.signal,
+  });
   t.after(() => steps.close());
   return { vault, said, stop, step: () => steps.run(plan, { onEvent }) };
 }
@@ -88,6 +95,17 @@ test('steps that share a preparation do not begin once the token expires too soo
   assert.ok((await step()).result.totals.succeeded > 0);
   Object.assign(token, { ttl: 10, expire_time: '2030-01-01T00:00:00Z', renewable: false });
   await assert.rejects(step(), { code: 'token_expires', exitCode: 2 });
+});
+
+test('the search ends if the target has gone, and did not respond in all the time to recover', async (t) => {
+  const { vault, step } = await stepsOn(t, { maxWaitMs: 300 });
+  await step();
+  await vault.stop();
+  await assert.rejects(step(), {
+    code: 'target_down',
+    exitCode: 2,
+    message: /did not respond for .* after the previous step/,
+  });
 });
 
 test('all calls are below the base path of the address', async (t) => {
