@@ -42,7 +42,8 @@ function macOf(key, ...parts) {
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
  *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>}} options `onOpen`: the other side has proved that it knows the secret;
- *   `proved`: the nonces that members have proved so far: one that comes again was recorded; `onMessage`: with its length; what it throws closes the connection; `onClose`: called once; `why` is a clause
+ *   `proved`: nonces of the proofs so far, to refuse a replay; `onMessage`: with its length; what it throws closes the connection;
+ *   `onClose`: called once; `why` is a clause
  */
 export function createWire(
   socket,

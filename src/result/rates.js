@@ -103,12 +103,8 @@ const perSecond = (count, ms) => (ms > 0 ? (count / ms) * 1000 : 0);
 function fullSeconds(operations, { startMs = 0 }, windowMs) {
   const first = Math.ceil(startMs / 1000);
   const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
-  const within = (/** @type {number[]} */ counts) => counts.slice(first, first + fullSeconds);
-  return {
-    fullSeconds,
-    completedPerSecond: within(successesPerSecond(operations)),
-    failedPerSecond: within(sumArrays(operations.map(({ perSecond: { failed } }) => failed))),
-  };
+  const completedPerSecond = successesPerSecond(operations).slice(first, first + fullSeconds);
+  return { fullSeconds, completedPerSecond };
 }
 
 /** Largest growth of the delay, per time, that counts as none. */

@@ -119,9 +119,9 @@ const [BATCHES, MIN_BATCHES, MEMORIES] = [20, 6, 3];
 const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], failedPerSecond?: readonly number[], fullSeconds?: number, clump?: number,
+ * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
  *   memorySeconds?: number}} Successes
- *   `completedPerSecond`, `failedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
+ *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
  *   of a closed loop, how long the request in flight at a random moment takes;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
@@ -157,14 +157,9 @@ export function rateBar(sample) {
 }
 
 /** @param {Successes & {offeredPerSecond: number | null, errorsPerSecond?: number}} sample */
-function sampledBar({ perSecond, least = perSecond, most = perSecond, offeredPerSecond, ...counts }) {
-  const {
-    succeeded,
-    completedPerSecond,
-    failedPerSecond = [],
-    errorsPerSecond = 0,
-    memorySeconds = 0,
-  } = counts;
+function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample }) {
+  const { offeredPerSecond, errorsPerSecond = 0, ...counts } = sample;
+  const { succeeded, completedPerSecond, memorySeconds = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -173,18 +168,10 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, offeredPer
     return { low: low * scale * least, high: high * scale * most };
   }
   const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
-  // The responses lack dropped requests.
-  const failed = Math.max(total(failedPerSecond) / fullSeconds, errorsPerSecond);
-  // Of constant arrivals, successes vary as failures do; of others, more.
-  const isConstant = offeredPerSecond !== null;
-  const failedMargin = isConstant
-    ? margin
-    : Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
-  return {
-    // Seconds hardly show failures that are rare: more may come.
-    low: least - Math.max(margin, failed * (growth(failedMargin, failed) - 1)),
-    high: most * growth(margin, perSecond),
-  };
+  // Of constant arrivals, the successes vary only as the errors do.
+  const errors = offeredPerSecond === null ? 0 : errorsPerSecond;
+  const moreErrors = errors * (growth(margin, errors) - 1);
+  return { low: least - Math.max(margin, moreErrors), high: most * growth(margin, perSecond) };
 }
 
 /**

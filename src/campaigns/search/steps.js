@@ -153,7 +153,7 @@ function downError(origin, waitedMs) {
   return targetError(
     'target_down',
     message,
-    'Find out why it went down, and search below that load (--max-rate).',
+    'Find out why it went down, and search below that load (--max-rate or --max-concurrency).',
   );
 }
 

@@ -51,7 +51,7 @@ function fromRequirements({ requirements, measurement, totals, load }) {
   if (doubts.length === 0) return [['--repeat 10', 'shows how much runs differ']];
   // More requests alone would not help.
   if (doubts.some((doubt) => doubt === 'tool' || doubt === 'both'))
-    return [['--threads', 'or a faster machine: this tool was late']];
+    return [['--threads', 'or a faster machine, if this tool was late']];
   if (doubts.includes('unchecked')) return [['--rate', 'a lower rate leaves time to check every response']];
   if (doubts.includes('rested'))
     return [['--rate', 'in an open loop, connections do not rest after failed connects']];

@@ -45,7 +45,10 @@ export function checkResult(result, { isFile = false } = {}) {
   ];
 }
 
-/** The load as it ran is the planned one, and in an open loop it determines the number of requests. @param {Result} result @returns {Generator<string, void>} */
+/**
+ * The load as it ran is the planned one, and in an open loop it determines the number of requests.
+ * @param {Result} result @returns {Generator<string, void>}
+ */
 function* checkLoad({ plan, load, shard, merged, stages, totals: { planned } }) {
   const of = plan.load;
   // Older files lack it.
