@@ -8,7 +8,7 @@ import { redactToken } from '../common/sanitize.js';
 import { checkPart } from '../plan/load.js';
 import { MAX_PARTS, parseShard } from '../plan/shard-part.js';
 import { writeFiles } from './output.js';
-import { textOf, writeLine, writeWarning } from './process.js';
+import { failAtExit, textOf, writeLine, writeWarning } from './process.js';
 import { quietly } from './quiet-v8.js';
 
 /** @import { Leader } from '../join/leader.js' */
@@ -130,12 +130,16 @@ export async function withOtherParts(
   const { keyOf } = await import('../join/wire.js');
   let print = writeWarning;
   const onEvent = (/** @type {RunEvent} */ event) => {
+    if (event.type === 'warning' && event.isFailure) failAtExit(process);
     if (event.type === 'warning') print(event.text);
     else if (event.type === 'notice' && !quiet) writeLine(event.text);
   };
   await checkBeforeOthers({ ...settings, metrics: part.index === 0 ? metrics : null }, steps);
   const writePart = async (/** @type {Result} */ result) => {
-    for (const failure of await writeFiles(result, partFiles)) print(textOf(failure));
+    for (const failure of await writeFiles(result, partFiles)) {
+      failAtExit(process);
+      print(textOf(failure));
+    }
   };
   const common = { ...meeting, key: keyOf(secret), onEvent: quietly(onEvent) };
   const { stop, cutOff } = interrupt;

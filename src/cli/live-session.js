@@ -47,16 +47,12 @@ export async function startLiveSession(plan, settings, interrupt, system = {}) {
     warn(`${text} The run continues, and writes its result at the end.`);
   };
   const isSilent = quiet && out.length === 0 && metrics === null && otlp === null;
-  let hasFailed = false;
   /** Clean-up of the last run. @type {Promise<unknown>} */
   let closing = Promise.resolve();
   const live = isSilent ? useLines() : await start(options, onLost);
   /** @param {RunEvent} shown */
   function event(shown) {
-    if (shown.type === 'warning' && shown.isFailure && !hasFailed) {
-      hasFailed = true;
-      fail();
-    }
+    if (shown.type === 'warning' && shown.isFailure) fail();
     // finish() shows the result.
     if (shown.type !== 'result') (lines ?? live)?.event(shown);
   }

@@ -1,6 +1,6 @@
 /** Documents -> standard output and files. */
 import fs, { constants } from 'node:fs';
-import { appendFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -131,9 +131,13 @@ export async function writeReports(document, { out, format, summary = null }) {
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
   const add = async (/** @type {string} */ text) => {
-    const place = resolveLinks(summary);
-    assertNotLinked(fs.statSync(place, { throwIfNoEntry: false }));
-    await appendFile(place, text, { flag: APPEND });
+    const file = await open(resolveLinks(summary), APPEND);
+    try {
+      assertNotLinked(await file.stat());
+      await file.appendFile(text);
+    } finally {
+      await file.close();
+    }
   };
   return [...failures, ...(await write(document, 'md', summary, SUMMARY_NAME, add))];
 }

@@ -159,9 +159,12 @@ export function handleOutputErrors(process) {
   });
 }
 
-/** Turns exit code 0 into 1. @param {Pick<NodeJS.Process, 'once' | 'exitCode'>} process */
+/** @this {NodeJS.Process} @param {number} ending */
+function failIfOk(ending) {
+  if (ending === EXIT.ok) this.exitCode = EXIT.usage;
+}
+
+/** Turns exit code 0 into 1. May be called again. @param {NodeJS.Process} process */
 export function failAtExit(process) {
-  process.once('exit', (ending) => {
-    if (ending === EXIT.ok) process.exitCode = EXIT.usage;
-  });
+  process.off('exit', failIfOk).once('exit', failIfOk);
 }

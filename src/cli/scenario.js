@@ -91,7 +91,8 @@ function withDefaults({ repeat, pauseMs, out }, steps, given) {
   // A search determines the number of runs.
   const { findMaxRate, maxConcurrency } = readOptions(searchOptions, given);
   const isSearch = findMaxRate || maxConcurrency !== null;
-  const hasPauses = isSearch || Number(given.repeat ?? repeat) * steps > 1;
+  const repeats = given.repeat === undefined ? repeat : readOptions(runOptions, given).repeat;
+  const hasPauses = isSearch || repeats * steps > 1;
   return { ...(!isSearch && { repeat }), ...(hasPauses && { pause: pauseMs / 1000 }), out, ...given };
 }
 
@@ -140,7 +141,9 @@ export async function withSetup({ setup }, steps, settings, act) {
       process.once('exit', onExit);
       try {
         joined.onNextSignal(() => writeLine(`Interrupted: removing the setup. ${AGAIN}`));
-        const refused = await made.setUp(joined.stop);
+        const refused = await made.setUp(
+          AbortSignal.any([joined.stop, ...(runner?.broken ? [runner.broken] : [])]),
+        );
         return joined.stop.aborted ? EXIT.interrupted : await act(refused, joined, runner);
       } finally {
         joined.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));

@@ -114,7 +114,7 @@ function threeDigits(value) {
   return value.toFixed(value >= 9.995 ? 1 : 2);
 }
 
-/** @param {string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
+/** @param {readonly string[]} texts @param {number} max @returns {string} `a, b and 3 more` */
 export function listFirst(texts, max) {
   const more = texts.length > max ? ` and ${texts.length - max} more` : '';
   return `${texts.slice(0, max).join(', ')}${more}`;

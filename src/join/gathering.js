@@ -29,6 +29,8 @@ import { createWire, NOT_PROVEN } from './wire.js';
  * again: with so many, a flood of thousands a second still leaves a part on a slow network the time to greet.
  */
 const MAX_STRANGERS = 512;
+/** Once all parts are there, one that was started again is only refused; each connection takes a file descriptor from the load. */
+const MAX_STRANGERS_LATER = 16;
 
 /** Missing parts that a message names. */
 const MAX_NAMED = 10;
@@ -86,7 +88,7 @@ export async function createGathering(
       },
     });
     strangers.add(wire);
-    if (strangers.size <= MAX_STRANGERS) return;
+    if (strangers.size <= (hasBegun ? MAX_STRANGERS_LATER : MAX_STRANGERS)) return;
     const [oldest, ...others] = strangers;
     (oldest.hasProved() ? (others.find((one) => !one.hasProved()) ?? oldest) : oldest).close('others came');
   }
@@ -179,11 +181,13 @@ export async function createGathering(
         timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs, refusals)), timeoutMs);
         whenComplete = () => {
           hasBegun = true;
+          for (const wire of [...strangers].slice(MAX_STRANGERS_LATER)) wire.close('others came');
           resolve(null);
         };
         if (missing().length === 0) whenComplete();
       });
       await rejectOnStop(inTime, stop).finally(() => clearTimeout(timer));
+      send({ type: 'complete' });
     },
     send,
     /** Sends it to all parts, and closes all connections. @param {WireMessage} message */

@@ -59,6 +59,8 @@ export async function runAsMember(options) {
     closings.add(settled);
   };
   let current = /** @type {Task | null} */ (null);
+  /** All parts are there: none may leave or come. */
+  let hasBegun = false;
   /** @type {Promise<void>} */
   let running = Promise.resolve();
   let onPong = () => {};
@@ -74,6 +76,9 @@ export async function runAsMember(options) {
 
   /** @type {Record<string, (message: WireMessage) => void>} */
   const HANDLERS = {
+    complete() {
+      hasBegun = true;
+    },
     pong({ at, leader }) {
       clock.add(Number(at), Number(leader), now());
       onPong();
@@ -230,7 +235,7 @@ export async function runAsMember(options) {
     onClose(/** @type {string} */ why) {
       if (isOver) return;
       // While others are awaited, it may come again, unless part 0 talks nonsense.
-      if (current === null && !why.startsWith('it sent ')) {
+      if (!hasBegun && !why.startsWith('it sent ')) {
         onEvent({ type: 'warning', text: `Part 0 was lost: ${why}. This part connects again.` });
         if (performance.now() - admittedAtMs >= KEPT_MS) deadline = performance.now() + options.timeoutMs;
         return void join(why).catch((error) => {
@@ -245,7 +250,7 @@ export async function runAsMember(options) {
   await join(null);
   const stopped = { type: 'end', why: null, exitCode: EXIT.interrupted };
   const onStop = () => {
-    if (current !== null) wire.send({ type: 'interrupted' });
+    if (hasBegun) wire.send({ type: 'interrupted' });
     // While others are awaited, it may be started again, elsewhere.
     else finish(stopped);
   };

@@ -3,8 +3,9 @@
  * tokens; the entity that Vault creates for the logins outlives it and must be removed separately.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { PkiLoadError, targetError } from '../common/errors.js';
+import { PkiLoadError, rejectIf, targetError } from '../common/errors.js';
 import { inGroup, option } from '../common/options.js';
+import { formatDuration } from '../common/units.js';
 import { mayHaveTakenEffect, textOf } from '../vault/client.js';
 import { createOwnMount, PREFIX, removeOrReport, untilReady } from '../vault/own-mount.js';
 import { quoted } from '../vault/setup/command.js';
@@ -81,6 +82,9 @@ export const approleLogin = {
       throw error;
     });
     entity = idOf(auth?.entity_id);
+    const mostMs = Number(auth?.lease_duration) * 1000;
+    const most = `Vault limits these tokens to ${formatDuration(mostMs)}, less than --token-ttl.`;
+    rejectIf(mostMs > 0 && mostMs < tokenTtl, most, `Use --token-ttl ${mostMs / 1000}s.`);
     const headers = apiHeaders(null, plan.target.namespace);
     return { ...fixture, headers, mount, credentials, tokens: serialMemoryFor(plan.load, owns) };
   },

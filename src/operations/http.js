@@ -60,7 +60,12 @@ export const http = {
     unexpected_body: 'an expected status, but the body does not contain the expected text',
     ...REFUSAL_OUTCOMES,
   },
-  check({ body, bodyFile, method }) {
+  check({ body, bodyFile, method, header }) {
+    const names = header.map((/** @type {string} */ one) => readHeader(one)[0]);
+    const twice = names.find(
+      (/** @type {string} */ name, /** @type {number} */ i) => names.indexOf(name) < i,
+    );
+    rejectIf(twice !== undefined, `--header ${twice} is given twice.`, 'Join the values, e.g. with a comma.');
     const hasBody = body !== null || bodyFile !== null;
     const isTwice = body !== null && bodyFile !== null;
     rejectIf(isTwice, '--body and --body-file are both given.', 'Use one of them.');

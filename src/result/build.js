@@ -2,6 +2,7 @@
 import { sumHistograms } from '../common/histogram.js';
 import { maxOf, sumArrays, sumRecords, total } from '../common/sums.js';
 import { PHASES } from '../engine/recording/tally.js';
+import { countDoubtful } from '../verdict/observed.js';
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 import { barsOf, buildLatency, SERIES, timesOf } from './latency.js';
 import { ratesOf, successesPerSecond, sumOf } from './rates.js';
@@ -30,7 +31,7 @@ export function measure(operations, facts) {
   const errors = countErrors(counts);
   // What still waited for a connection when the user stopped the run might have succeeded.
   const waiting = facts.interrupted ? counts.neverSentDue : 0;
-  const toolErrors = Math.min(errors, (facts.toolErrors ?? 0) + waiting);
+  const toolErrors = Math.min(errors, countDoubtful(operations) + (facts.toolErrors ?? 0) + waiting);
   const all = timesOf(outcomes.map(([, outcome]) => outcome));
   const rates = ratesOf(operations, facts, {
     succeeded: counts.succeeded,

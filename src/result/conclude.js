@@ -63,7 +63,7 @@ export function conclude({ plan, mix, window, target, command, seconds, sendResu
   const operations = foldStages(cells, stages);
   const watched = watchedOf(ends, lateness, machine);
   const engineFacts = factsOf(load, window, sendResult);
-  const toolErrors = countToolErrors(operations, watched, engineFacts);
+  const toolErrors = countToolErrors(watched, engineFacts);
   const facts = { ...engineFacts, ...unitsAndMeaningsOf(mix), toolErrors };
   const block = buildBlock(operations, facts);
   const targetIsLocal = isThisMachine(target.url);

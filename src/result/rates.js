@@ -2,7 +2,7 @@
 import { averageOf, meanOf } from '../common/histogram.js';
 import { maxOf, sumArrays, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
-import { rateBar } from '../verdict/bars.js';
+import { meanBar, rateBar } from '../verdict/bars.js';
 import { lineThrough, poissonBounds } from '../verdict/statistics.js';
 import { timesOf } from './latency.js';
 
@@ -39,7 +39,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
   const inWindow = perSecond(succeeded, windowMs);
   // The window may hold one constant arrival more or fewer than the rate implies.
   const ratePerSecond = (isDone ? offeredPerSecond : null) ?? inWindow;
-  const { slowdown, idle } = facts.limits ?? limitsOf(facts, pace, all);
+  const { slowdown, idle, byTimes } = facts.limits ?? limitsOf(facts, pace, all);
   const bar = rateBar({
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
@@ -50,6 +50,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,
     slowdown,
+    byTimes: { low: ratePerSecond * byTimes.low, high: ratePerSecond * byTimes.high },
     memorySeconds: isOpen ? 0 : memoryOf(all.service.reported) / 1000,
   });
   return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: bar };
@@ -77,19 +78,26 @@ export function factsOfEach(all, facts) {
  * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
  * is then requests in flight / response time, which includes the tool's lateness.
  * @param {RunFacts} facts @param {Pace} pace @param {Sums['all']} times
- * @returns {{slowdown: number, idle: number}} factors by which the rate might have been higher: without the tool's
- *   lateness, and, in a closed loop, if all its connections had been in use until its end
+ * @returns {{slowdown: number, idle: number, byTimes: {low: number, high: number}}} factors by which the rate might have been higher:
+ *   without the tool's lateness, and, in a closed loop, if all its connections had been in use until its end; `byTimes`: those to the rate
+ *   that requests with such times give in the long run: a few that hang are rare, but each stops its connection
  */
 function limitsOf({ model, windowMs: plannedMs, concurrency = null }, { kept, windowMs }, times) {
   const isClosed = model === 'closed';
   const hasBacklog = kept === false || windowMs > plannedMs;
   const { reported, target } = isClosed ? times.response : times.service;
-  if ((!isClosed && !hasBacklog) || reported.totalCount === 0) return { slowdown: 1, idle: 1 };
-  const [mean, targetMean] = [reported, target].map(meanOf);
-  const usedMs = reported.totalCount * mean;
+  if ((!isClosed && !hasBacklog) || reported.totalCount === 0)
+    return { slowdown: 1, idle: 1, byTimes: { low: 1, high: 1 } };
+  const { value: mean, low, high } = meanBar({ reported, target: reported });
+  const targetMean = meanOf(target);
+  const inUse = (/** @type {number} */ meanMs) =>
+    isClosed && concurrency !== null && mean > 0 && windowMs > 0
+      ? (concurrency * windowMs) / (reported.totalCount * meanMs)
+      : 1;
   return {
     slowdown: targetMean > 0 ? Math.max(1, mean / targetMean) : Number.POSITIVE_INFINITY,
-    idle: isClosed && concurrency !== null && usedMs > 0 ? Math.max(1, (concurrency * windowMs) / usedMs) : 1,
+    idle: Math.max(1, inUse(mean)),
+    byTimes: { low: inUse(high), high: inUse(low) },
   };
 }
 

@@ -120,9 +120,9 @@ const MIN_CLUMP = 4;
 
 /**
  * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
- *   memorySeconds?: number}} Successes
+ *   memorySeconds?: number, byTimes?: {low: number, high: number}}} Successes
  *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
- *   of a closed loop, how long the request in flight at a random moment takes;
+ *   of a closed loop, how long the request in flight at a random moment takes; `byTimes`: bounds that follow from the times of its requests;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
@@ -146,7 +146,9 @@ export function rateBar(sample) {
     const high = Math.max(perSecond, offeredPerSecond ?? 0);
     return { low: perSecond, high, sampled: high };
   }
-  const { low, high } = sampledBar(sample);
+  const { byTimes = { low: perSecond, high: perSecond } } = sample;
+  const counted = sampledBar(sample);
+  const [low, high] = [Math.min(counted.low, byTimes.low), Math.max(counted.high, byTimes.high)];
   const maxRate =
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY

@@ -78,30 +78,35 @@ function ifKnown(join, parts, of) {
   return values.length === 0 || values.includes(null) ? null : join(...values.map(Number));
 }
 
-/** @param {Record<string, number>} outcomes @returns {number} failures at limits of this machine */
-export function failedAtLimits({ too_many_open_files: noFile = 0, no_local_port: noPort = 0 }) {
-  return noFile + noPort;
-}
+/** Outcomes at limits of this machine. */
+const AT_LIMITS = ['too_many_open_files', 'no_local_port'];
+/** Outcomes that may not be due to the target; `revoked_again`: the certificates of the run were used up. */
+const DOUBTFUL = [...AT_LIMITS, 'revoked_again', 'cut_off'];
+
+/** @param {Record<string, number>} outcomes */
+export const failedAtLimits = (outcomes) => total(AT_LIMITS.map((name) => outcomes[name] ?? 0));
 
 /** Note on each operation with such refusals. */
 export const TOKEN_ENDED =
   'The token had ended by the end of the run (expired, revoked or used up), so permission_denied may be due to that, not to the target.';
 
-/**
- * @param {CellTally[]} operations @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched
- * @param {{interrupted: boolean}} facts
- * @returns {number} upper bound of the errors that the tool, its machine or an interruption caused, not the target; without the requests
- *   that an interruption left waiting, which include `forgone`: each block counts its own
- */
-export function countToolErrors(operations, { droppedLate, forgone }, { interrupted }) {
-  const failed = operations.flatMap(({ outcomes, verification: { notes } }) => {
-    const doubtful = notes.includes(TOKEN_ENDED) ? ['cut_off', 'permission_denied'] : ['cut_off'];
-    return Object.entries(outcomes).map(([name, { count }]) =>
-      doubtful.includes(name) ? count : failedAtLimits({ [name]: count }),
-    );
-  });
-  return droppedLate + (interrupted ? 0 : forgone) + total(failed);
+/** @param {CellTally[]} operations @returns {number} upper bound of their failures that are not due to the target */
+export function countDoubtful(operations) {
+  return total(
+    operations.flatMap(({ outcomes, verification: { notes } }) => {
+      const names = notes.includes(TOKEN_ENDED) ? [...DOUBTFUL, 'permission_denied'] : DOUBTFUL;
+      return names.map((name) => outcomes[name]?.count ?? 0);
+    }),
+  );
 }
+
+/**
+ * Requests that the tool's lateness kept from the target: an upper bound. Those that an interruption left waiting include `forgone`,
+ * and each block counts its own.
+ * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched @param {{interrupted: boolean}} facts
+ */
+export const countToolErrors = ({ droppedLate, forgone }, { interrupted }) =>
+  droppedLate + (interrupted ? 0 : forgone);
 
 /**
  * @param {object} run @param {LoadPlan} run.load @param {CellTally[]} run.operations

@@ -145,6 +145,11 @@ function notOffered(observed) {
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
+  const { revoked_again: again = 0 } = observed.outcomes;
+  if (isTooMany(again, sent)) {
+    const text = `${ofAll(again, sent)} requests came when all certificates of the run were revoked, and revoked one again.`;
+    return { grade: 'invalid', text, remedy: 'Raise --pool, or limit the run with --requests.' };
+  }
   if (!isTooMany(failed, sent + limited)) return null;
   return {
     grade: 'invalid',

@@ -1,5 +1,6 @@
 /** Joined parts as processes of their own, on a target of known capacity: what searches find, several runs, and metrics. */
 import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readDocument } from '../../src/result/read-document.js';
@@ -50,6 +51,16 @@ test('two joined parts find the rate that the target can bear', async (t) => {
     `The answer is ${search.answer?.level}/s after ${search.steps.length} steps: the target can ${PER_SECOND}/s`,
   );
   assert.ok(Math.abs(Number(search.answer?.level) / PER_SECOND - 1) < 0.05, `${search.answer?.level}`);
+});
+
+test('a joined part fails if its own result cannot be written', async (t) => {
+  const [{ url, state }, path] = [await startTarget(t), scratch(t)];
+  const parts = await startParts(url, '--rate 20 --duration 2s'.split(' '), path('r.json'));
+  while (state.requests === 0) await sleep(20);
+  mkdirSync(path('r-part-1.json'));
+  const [leader, member] = await Promise.all(parts.map(({ ended }) => ended));
+  assert.deepEqual([leader.code, member.code], [0, 1], member.stderr);
+  assert.match(member.stderr, /Warning: .*r-part-1\.json/);
 });
 
 test('two joined parts find the peak throughput, though some steps leave a part without a connection', async (t) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../src/join/clock.js';
 import { planFor, startCounting, startFakeLeader, startMember } from './support.js';
@@ -229,4 +229,32 @@ test('a part 0 that admits it and then fails, again and again, is given up in ti
   assert.equal(error.code, 'leader_missing');
   assert.match(error.message, /did not keep this part within 1 ms \(its connection closed\)\.$/);
   assert.equal(admitted, 1);
+});
+
+describe('when all parts are there, but part 0 has asked for nothing yet,', () => {
+  test('Ctrl-C stops all parts', { timeout: 20_000 }, async (t) => {
+    const plan = await planFor((await startCounting(t)).url, { requests: 4 });
+    const stop = new AbortController();
+    const { where } = await startFakeLeader(t, ({ type }, send) => {
+      if (type === 'plans') {
+        send({ type: 'complete' });
+        // After the message.
+        setTimeout(() => stop.abort(), 100);
+      }
+      if (type === 'interrupted') send({ type: 'end', why: 'Part 1 was interrupted.', exitCode: 130 });
+    });
+    const { message, exitCode } = await startMember(t, plan, where, [1, 2], { stop: stop.signal }).outcome;
+    assert.deepEqual([message, exitCode], ['Part 0 ended the run: Part 1 was interrupted.', 130]);
+  });
+
+  test('a part 0 that is lost is not awaited again', { timeout: 20_000 }, async (t) => {
+    const plan = await planFor((await startCounting(t)).url, { requests: 4 });
+    const { where, sockets } = await startFakeLeader(t, ({ type }, send) => {
+      if (type !== 'plans') return;
+      send({ type: 'complete' });
+      sockets[0].end();
+    });
+    const { code } = await startMember(t, plan, where, [1, 2]).outcome;
+    assert.deepEqual([code, sockets.length], ['leader_lost', 1]);
+  });
 });

@@ -3,6 +3,7 @@ import { usageError } from '../../common/errors.js';
 import { createAddressFilter } from '../../common/listen.js';
 import { camelCase, originOf, readOptions } from '../../common/options.js';
 import { total } from '../../common/sums.js';
+import { listFirst } from '../../common/units.js';
 import { loadOperation } from '../../operations/index.js';
 import { commonOptions } from '../../plan/common-options.js';
 import { planLoad } from '../../plan/load.js';
@@ -127,10 +128,13 @@ function tokenIn(name) {
   throw usageError('no_token', `The environment variable ${name} (token-env) is not set.`, `Set ${name}.`);
 }
 
+/** Requirements that a remark names. */
+const MAX_NAMED = 10;
+
 /** @param {{run: string, notJudged: readonly string[]}} step @returns {string[]} sentences */
 export function remarksOf({ run, notJudged }) {
   const why = `${run}: its stages are left out, and the requirements on them are not judged`;
-  return notJudged.length === 0 ? [] : [`${why}: ${notJudged.join(', ')}.`];
+  return notJudged.length === 0 ? [] : [`${why}: ${listFirst(notJudged, MAX_NAMED)}.`];
 }
 
 /**
@@ -217,6 +221,12 @@ function stagesTotals({ source, loadGroups, level }, stages) {
   };
 }
 
+/** Options of which only one may be given. */
+const SAME = [
+  ['timeout', 'timeout_ms'],
+  ['connections', 'requests-per-connection'],
+];
+
 /**
  * A search determines the loop. With `model: closed`, concurrency counts requests in flight, not connections.
  * @param {ScenarioRun} run @param {Given} flags override it @param {RequestedSearch | null} search @returns {Given}
@@ -225,5 +235,8 @@ function mergeLoad({ load, model }, flags, search) {
   const merged = { ...load };
   if (search?.of === 'concurrency') for (const name of OPEN_LOOP) delete merged[name];
   if (search !== null && (search.of === 'concurrency' || model === 'closed')) delete merged.concurrency;
+  // Flags that say the same in another way override the file's, too.
+  for (const pair of SAME)
+    if (pair.some((name) => name in flags)) for (const name of pair) delete merged[name];
   return { ...merged, ...flags };
 }

@@ -88,7 +88,8 @@ function marginText(actual, limit, format) {
 /** @param {RequirementVerdict} requirement @returns {Format} rates in the unit of the requirement's text */
 function formatOf({ unit, text }) {
   if (unit !== '/s') return unit === 'ms' ? formatDuration : formatPercent;
-  const [, rateUnit] = /\/\s*(s|min|h|d)/.exec(text) ?? [];
-  if (rateUnit === undefined) return formatRate;
-  return rateFormatter({ rateUnit: /** @type {'s' | 'min' | 'h' | 'd'} */ (rateUnit) });
+  const [, letter] = /\/\s*([smhd])[a-z]*\s*$/.exec(text) ?? [];
+  if (letter === undefined) return formatRate;
+  const rateUnit = /** @type {'s' | 'min' | 'h' | 'd'} */ (letter === 'm' ? 'min' : letter);
+  return rateFormatter({ rateUnit });
 }

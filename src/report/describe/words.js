@@ -166,11 +166,14 @@ export function joined(parts, separator = ', ') {
 }
 
 /** @param {Result} result @returns {string} `at 20/s`; `at 18.2/s of the 20/s offered`; `at 679/s, 2,446,020/h` */
-export function pacePhrase({ load, rates: { perSecond, perHour } }) {
-  const { model, ratePerSecond, rampUpMs, stageCount = 0 } = load;
+export function pacePhrase({ load, shard, rates: { perSecond, perHour } }) {
+  const { model, rampUpMs, stageCount = 0 } = load;
+  const ratePerSecond = load.ratePerSecond === null ? null : load.ratePerSecond / (shard?.of ?? 1);
   if (model === 'closed' || ratePerSecond === null || rampUpMs > 0 || stageCount > 0)
     return `at ${perSecondText(perSecond)}, ${perHourText(perHour)}/h`;
   const offered = formatRate(ratePerSecond);
   const isAsOffered = Math.abs(perSecond - ratePerSecond) <= SMALL_SHARE * ratePerSecond;
-  return isAsOffered ? `at ${offered}` : `at ${perSecondText(perSecond)} of the ${offered} offered`;
+  if (isAsOffered) return `at ${offered}`;
+  const of = perSecond < ratePerSecond ? ` of the ${offered} offered` : '';
+  return `at ${perSecondText(perSecond)}${of}`;
 }

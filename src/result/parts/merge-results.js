@@ -85,7 +85,7 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
   const machine = machineOf(watches.map((watch) => watch.machine));
   const watched = { ...mergeCounted(watches), ...lateness, machine };
   const partFacts = factsOf(parts, plan, missing.length > 0);
-  const facts = { ...partFacts, toolErrors: countToolErrors(operations, watched, partFacts) };
+  const facts = { ...partFacts, toolErrors: countToolErrors(watched, partFacts) };
   const block = buildBlock(operations, facts);
   const joined = createSeconds({ threads: parts.length, shard: null });
   for (const { result, merge } of parts) for (const row of secondsOf(result, merge)) joined.add(row);

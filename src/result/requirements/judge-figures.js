@@ -184,7 +184,12 @@ function judgeExtreme(requirement, view) {
     .map((times) => times[series])
     .filter(({ reported }) => reported.totalCount > 0)
     .map((times) => (metric === 'mean' ? meanBarOf(times, view.timeoutMs) : extremeBar(times, metric)));
-  if (bars.length === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
+  if (bars.length === 0) {
+    const { toolErrors = 0 } = view;
+    if (toolErrors === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
+    const reason = sentence(errorsText(view), toolErrorsText(toolErrors));
+    return { verdict: 'not proven', actual: null, doubt: 'tool', reason };
+  }
   const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
   const { value, low, high, tool } = bar;
   const judged = judgementOf({ ...bar, actual: value });

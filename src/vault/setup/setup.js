@@ -1,5 +1,6 @@
 /** Creates a PKI and other engines on a real Vault. Keeps objects of an earlier setup; refuses foreign ones. */
 import { usageError } from '../../common/errors.js';
+import { isSocket } from '../../common/options.js';
 import { checkHealth, readIssuer } from '../check-target.js';
 import { listOf, mayHaveTakenEffect } from '../client.js';
 import { withoutSlashes } from '../environment.js';
@@ -171,11 +172,12 @@ async function createCas(client, plan, keyTypes, ensure) {
   }
 }
 
-/** @param {VaultClient} client @param {string} mount @param {Ensure} ensure */
+/** Not through a Unix socket: no client could use its path. @param {VaultClient} client @param {string} mount @param {Ensure} ensure */
 async function writeUrls(client, mount, ensure) {
   const path = `${mount}/config/urls`;
   const { data } = await untilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
+  if (isSocket(origin)) return;
   const inside = withoutSlashes(namespace ?? '');
   const parts = ['', 'root'].includes(inside) ? [mount] : [inside, mount];
   const base = [`${origin}${basePath}/v1`, ...parts].join('/');
