@@ -17,6 +17,8 @@ const remarks = remarksOf({ run: 'n', notJudged: ['up: p99<1s'] });
 
 test('a step whose requirements are all judged has no remarks', () => {
   assert.deepEqual(remarksOf({ run: 'n', notJudged: [] }), []);
+  const many = Array(200).fill(`${'up'.repeat(30)}: p99<1s`);
+  assert.match(remarksOf({ run: 'n', notJudged: many }).join(), / and 190 more\.$/);
   const result = runOf(1, 0);
   assert.equal(withRemarks(result, []), result);
 });

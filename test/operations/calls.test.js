@@ -252,6 +252,7 @@ describe('http', () => {
     [{ status: '200,abc' }, /--status is "abc"/],
     [{ status: '' }, /--status/],
     [{ header: ['nothing'] }, /--header is "nothing", which is not NAME: VALUE/],
+    [{ header: ['X-A: 1', 'x-a: 2'] }, /--header x-a is given twice/],
     [{ header: ['Host: x'] }, /--header sets host, which the connection sets/],
     [{ header: ['X-Vault-Token: s'] }, /visible to others/],
     [{ header: ['Authorization: Bearer s'] }, /visible to others/],

@@ -122,7 +122,7 @@ test('contradictory options are rejected', () => {
 
 test('the secrets left in an existing store are reported with the flags that read them', async () => {
   const found = { data: { path: 'kv/', type: 'kv', options: { version: '2' } } };
-  const left = async (/** @type {Record<string, unknown>} */ given) => {
+  const left = async (/** @type {Record<string, unknown>} */ given, more = {}) => {
     /** @type {string[]} */
     const said = [];
     /** @type {(() => Promise<void>)[]} */
@@ -144,6 +144,7 @@ test('the secrets left in an existing store are reported with the flags that rea
         onEnd: (/** @type {() => Promise<void>} */ end) => ends.push(end),
         notice: (/** @type {string} */ text) => said.push(text),
         warn: (/** @type {string} */ text) => said.push(text),
+        ...more,
       }),
     );
     assert.deepEqual(said, [], 'not before the end');
@@ -159,4 +160,8 @@ test('the secrets left in an existing store are reported with the flags that rea
     await left({ kvMount: 'kv', paths: 3 }).then((text) => text.includes('--paths 3 --size')),
     true,
   );
+  const place = 'secrets stay in kv, below vault-pki-load/seed-1/.';
+  const isEven = (/** @type {number} */ index) => index % 2 === 0;
+  assert.equal(await left({}, { owns: isEven }), `Up to 4 ${place}`, 'of a mix');
+  assert.equal(await left({ shard: '0/2' }), `Up to 4 ${place}`, 'of a part');
 });

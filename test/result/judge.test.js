@@ -203,6 +203,9 @@ const LATENESS = [
     /^3 % of requests failed .*; up to 25 of them may be due to this tool or its token, or were cut off: repeat the run, with more CPU/,
   ],
   ['errors<1%', { good: n(970), failed: n(30), toolErrors: 2 }, 'not met', /^3 % of requests failed/],
+  ['min<1s', { good: [], failed: n(5) }, 'not met', /^5 of 5 requests had no good response\.$/],
+  ['min<1s', { good: [], failed: n(5), toolErrors: 5 }, 'not proven', /up to 5 of them .* were cut off/],
+  ['max>1ms', { good: [], failed: n(5), toolErrors: 5 }, 'not proven', /up to 5 of them .* were cut off/],
   [
     'p99<50ms',
     { good: n(970, 1, 2), failed: n(30), toolErrors: 30 },

@@ -7,7 +7,8 @@ import { parseRequirement } from '../../src/plan/requirements.js';
 import { buildBlock, buildView, measure } from '../../src/result/build.js';
 import { factsOfEach, paceOf } from '../../src/result/rates.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
-import { sample as sampleOf } from '../engine/recording.js';
+import { TOKEN_ENDED } from '../../src/verdict/observed.js';
+import { classify, sample as sampleOf } from '../engine/recording.js';
 
 /** @import { RunFacts } from '../../src/result/rates.js' */
 
@@ -410,3 +411,61 @@ function closedLoop(concurrency, seconds, serviceMs) {
   });
   return buildView(measure(cells, facts), { ...LOAD, model: 'closed' }, true);
 }
+
+describe('the rate of a closed loop with requests that hang', () => {
+  /** 10 connections; 10 ms, but 10 s for one in 1,000, which then fails. @param {number} seed @param {number} seconds */
+  function hanging(seed, seconds) {
+    const samples = Array.from({ length: 10 }, (_, connection) => {
+      const own = [];
+      for (let [ms, i] = [0, 0]; ms < seconds * 1000; i++) {
+        const isHung = uniform(seed, 100_000 * connection + i) < 0.001;
+        const doneMs = ms + (isHung ? 10_000 : 10);
+        own.push(sampleOf(ms, doneMs, isHung ? { failure: 'timeout' } : 'good'));
+        ms = doneMs;
+      }
+      return own;
+    }).flat();
+    const windowMs = seconds * 1000;
+    const operations = [{ name: 'issue', classify }];
+    const recorder = createRecorder({
+      ...{ operations, warmupMs: 0, shards: 1, measuredMs: windowMs, onSecond() {} },
+    });
+    for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
+    const { cells } = mergeTallies([recorder.finish()]);
+    const facts = /** @type {RunFacts} */ ({
+      ...{ model: 'closed', arrivals: 'constant', planned: samples.length, neverSent: 0, windowMs },
+      ...{ offeredPerSecond: null, concurrency: 10, timeoutMs: 10_000, warmupMs: 0 },
+      ...{ endedMs: windowMs + 10_000, interrupted: false, meanings: {}, units: {} },
+    });
+    return measure(cells, facts);
+  }
+
+  // Each connection does 1,000 requests in 10 s, and hangs for 10 s on average once in that.
+  const TRUE_RATE = (10 * 0.999) / (0.999 * 0.01 + 0.001 * 10);
+  for (const seconds of [4, 10, 20])
+    test(`its bar contains the rate in the long run: ${seconds} s`, () => {
+      const all = Array.from({ length: 40 }, (_, seed) => hanging(seed, seconds));
+      const [high, low] = [
+        all.filter(({ rateBar }) => rateBar.low > TRUE_RATE),
+        all.filter(({ rateBar: { high } }) => high !== null && high < TRUE_RATE),
+      ];
+      assert.ok(high.length <= 2 && low.length <= 2, `${high.length} too high, ${low.length} too low`);
+      for (const { rateBar, ratePerSecond } of all) assert.ok(rateBar.low <= ratePerSecond);
+    });
+});
+
+test('failures that are not due to the target are those of the operation itself', () => {
+  const cell = (/** @type {string} */ name, /** @type {string} */ outcome, /** @type {string[]} */ notes) => {
+    const { cells, facts } = run(TWENTY, after(10), {}, () => false);
+    const [{ outcomes, ...one }] = cells;
+    const own = { [outcome]: outcomes.refused };
+    return { facts, cell: { ...one, name, outcomes: own, verification: { ...one.verification, notes } } };
+  };
+  const { facts, cell: bad } = cell('http', 'permission_denied', []);
+  const { cell: ended } = cell('issue', 'permission_denied', [TOKEN_ENDED]);
+  const { cell: again } = cell('revoke', 'revoked_again', []);
+  const doubtful = [[bad], [ended], [again], [bad, ended, again]].map(
+    (cells) => measure(cells, facts).toolErrors,
+  );
+  assert.deepEqual(doubtful, [0, 200, 200, 400]);
+});

@@ -95,6 +95,8 @@ const TABLE = [
     'valid',
     ['backlog_growing'],
   ],
+  ['one in a hundred revoked again', { outcomes: { revoked_again: 10 } }, 'invalid', ['load_not_offered']],
+  ['fewer than one in a hundred revoked again', { outcomes: { revoked_again: 9 } }, 'valid', []],
   ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
   [
     'more than 5 % in another second',

@@ -91,6 +91,13 @@ describe('a flag overrides the file:', () => {
     const { plan } = await readAndPlan(`${HEAD}load: {rate: 5}\n`, { flags: { timeout_ms: 70 } });
     assert.equal(plan.load.timeoutMs, 70);
   });
+
+  test('a flag that says the same in another way', async () => {
+    const text = `${HEAD}load: {rate: 5, timeout: 5s, connections: new}\n`;
+    const flags = { timeout_ms: 70, 'requests-per-connection': 5 };
+    const { load } = (await readAndPlan(text, { flags })).plan;
+    assert.deepEqual([load.timeoutMs, load.requestsPerConnection], [70, 5]);
+  });
 });
 
 const STAGED = `${HEAD}stages:\n  - hold: {rate: 5, duration: 2s}\n    require: ['p99<1s']\nrequire: ['errors<1%']\n`;

@@ -169,6 +169,13 @@ describe('setup', () => {
     const urls = vault.mounted.mounts.get('vault-pki-load-int')?.writes.get('config/urls');
     assert.equal(urls.ocsp_servers, 'http://vault.test:8200/v1/team/a/vault-pki-load-int/ocsp');
   });
+
+  test('a Unix socket stands in no certificate', async () => {
+    const vault = fakeVault();
+    await setUp({ ...vault.client, origin: 'unix:///run/vault.sock' }, planSetup(), silent);
+    const { writes } = vault.mounted.mounts.get('vault-pki-load-int') ?? assert.fail('it is not mounted');
+    assert.deepEqual([writes.has('config/urls'), writes.size > 0], [false, true]);
+  });
 });
 
 /** @type {[string, (vault: ReturnType<typeof fakeVault>) => void, RegExp][]} */
