@@ -144,7 +144,9 @@ export async function withSetup({ setup }, steps, settings, act) {
         const refused = await made.setUp(
           AbortSignal.any([joined.stop, ...(runner?.broken ? [runner.broken] : [])]),
         );
-        return joined.stop.aborted ? EXIT.interrupted : await act(refused, joined, runner);
+        if (joined.stop.aborted) return EXIT.interrupted;
+        // A part was lost: the next run says so.
+        return await act(runner?.broken?.aborted ? new Map() : refused, joined, runner);
       } finally {
         joined.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));
         await made.tearDown(joined.stop);

@@ -1,5 +1,5 @@
 /** The rate of a run, a stage or an operation: the time it covers, its error bar, and whether the target kept up. */
-import { averageOf, meanOf } from '../common/histogram.js';
+import { averageOf, meanOf, valueAtRank } from '../common/histogram.js';
 import { maxOf, sumArrays, total } from '../common/sums.js';
 import { plannedOf } from '../engine/recording/tally.js';
 import { meanBar, rateBar } from '../verdict/bars.js';
@@ -97,7 +97,8 @@ function limitsOf({ model, windowMs: plannedMs, concurrency = null }, { kept, wi
   return {
     slowdown: targetMean > 0 ? Math.max(1, mean / targetMean) : Number.POSITIVE_INFINITY,
     idle: Math.max(1, inUse(mean)),
-    byTimes: { low: inUse(high), high: inUse(low) },
+    // With few times, their bound may be below the shortest, and shows nothing.
+    byTimes: { low: inUse(high), high: inUse(low > 0 && low >= valueAtRank(reported, 1) ? low : mean) },
   };
 }
 

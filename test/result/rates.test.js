@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { uniform } from '../../src/common/random.js';
+import { total } from '../../src/common/sums.js';
 import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { emptyTimes, mergeTallies } from '../../src/engine/recording/tally.js';
 import { parseRequirement } from '../../src/plan/requirements.js';
@@ -452,6 +453,30 @@ describe('the rate of a closed loop with requests that hang', () => {
       assert.ok(high.length <= 2 && low.length <= 2, `${high.length} too high, ${low.length} too low`);
       for (const { rateBar, ratePerSecond } of all) assert.ok(rateBar.low <= ratePerSecond);
     });
+});
+
+test('the bar of a closed loop with few requests has ends', () => {
+  for (const times of [[5], [1, 400], [1, 1, 1, 1, 1, 1, 400], [0, 0, 5], [...Array(19).fill(1), 60_000]]) {
+    const operations = [{ name: 'issue', classify }];
+    const [windowMs, recorder] = [
+      total(times),
+      createRecorder({ operations, warmupMs: 0, shards: 1, measuredMs: 1000, onSecond() {} }),
+    ];
+    let ms = 0;
+    for (const time of times) {
+      recorder.record(sampleOf(ms, ms + time, 'good'));
+      ms += time;
+    }
+    const facts = /** @type {RunFacts} */ ({
+      ...{ model: 'closed', arrivals: 'constant', planned: times.length, neverSent: 0, windowMs },
+      ...{ offeredPerSecond: null, concurrency: 1, timeoutMs: 60_000, warmupMs: 0 },
+      ...{ endedMs: windowMs, interrupted: false, meanings: {}, units: {} },
+    });
+    const { rateBar, ratePerSecond } = measure(mergeTallies([recorder.finish()]).cells, facts);
+    const { low, high, sampled } = rateBar;
+    assert.ok(low <= ratePerSecond && ratePerSecond <= sampled && Number.isFinite(sampled), `${times}`);
+    assert.ok(Number(high) <= 25 * ratePerSecond, `${times}: ${high}`);
+  }
 });
 
 test('failures that are not due to the target are those of the operation itself', () => {
