@@ -14,6 +14,7 @@ import { checkLocalAddresses, describePortShortage } from './http/local-ports.js
 import { routeOf } from './http/route.js';
 import { foreignTls, loadTls } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
+import { shardOfThread, share } from './plan/shard-part.js';
 import { conclude } from './result/conclude.js';
 import { checkToken, startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
@@ -196,8 +197,11 @@ export async function prepareRun(plan, options = {}) {
     const other = fixture.origin === originOf(target.url) ? null : describeProxy(fixture.origin, network);
     if (other !== null) notice(other.text);
     const ownTls = fixture.isForeign ? foreignTls(tls) : tls;
-    if (plan.load.streamsPerConnection !== null)
-      await checkHttp2(fixture.origin, ownTls, { ...plan.load, timeoutMs }, stop);
+    if (plan.load.streamsPerConnection !== null) {
+      const { shard, shards } = shardOfThread(plan.load.shard, 0, plan.load.threads);
+      const concurrency = share(plan.load.concurrency, shard, shards);
+      await checkHttp2(fixture.origin, ownTls, { ...plan.load, concurrency, timeoutMs }, stop);
+    }
     /** Before a further run: is the token still valid for long enough? @param {Plan['load']} load @throws {PkiLoadError} */
     const checkAgain = async (load) => {
       for (const check of checks)

@@ -67,23 +67,17 @@ export function createStreams({ origin, tls, streams, maxRequests = null, route:
 /**
  * Before a run.
  * @param {string} origin @param {Tls} tls
- * @param {{streamsPerConnection: number | null, concurrency: number, threads?: number, shard?: {of: number} | null, timeoutMs: number}} load each thread
- *   has a share of the concurrency @param {AbortSignal} stop
+ * @param {{streamsPerConnection: number | null, concurrency: number, timeoutMs: number}} load @param {AbortSignal} stop
  * @throws {PkiLoadError} if the target does not offer HTTP/2 by ALPN, or does not allow so many streams
  */
-export async function checkHttp2(
-  origin,
-  tls,
-  { streamsPerConnection, concurrency, threads = 1, shard = null, timeoutMs },
-  stop,
-) {
+export async function checkHttp2(origin, tls, { streamsPerConnection, concurrency, timeoutMs }, stop) {
   if (!origin.startsWith('https:'))
     throw usageError(
       'http2_needs_tls',
       `--http 2 needs TLS, but the target is ${origin}.`,
       'Use an https:// address, --tls with --dev, or --http 1.1.',
     );
-  const streams = Math.min(streamsPerConnection ?? 1, Math.ceil(concurrency / threads / (shard?.of ?? 1)));
+  const streams = Math.min(streamsPerConnection ?? 1, concurrency);
   const [first, ...others] = createStreams({ origin, tls: tlsInRotation(tls)[0], streams });
   try {
     await rejectOnStop(first.open(timeoutMs), stop);

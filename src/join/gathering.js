@@ -181,7 +181,7 @@ export async function createGathering(
         timer = setTimeout(() => reject(notComplete(missing(), of, timeoutMs, refusals)), timeoutMs);
         whenComplete = () => {
           hasBegun = true;
-          for (const wire of [...strangers].slice(MAX_STRANGERS_LATER)) wire.close('others came');
+          for (const wire of strangers) wire.close('the run has begun');
           resolve(null);
         };
         if (missing().length === 0) whenComplete();

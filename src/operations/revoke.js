@@ -15,7 +15,7 @@ const DEFAULT_POOL = 1000;
 
 /** A note in the result. */
 export const USED_UP =
-  'There were more requests than certificates (--pool): the extra requests revoked a certificate again, and count as failed. Raise --pool, or limit the run with --requests.';
+  'There were more requests than certificates (--pool): the extra requests revoked a certificate again, which is no success, and not a failure of the target. Raise --pool, or limit the run with --requests, without --warmup.';
 
 /** @type {Operation} */
 export const revoke = {

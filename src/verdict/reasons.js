@@ -148,7 +148,11 @@ function notOffered(observed) {
   const { revoked_again: again = 0 } = observed.outcomes;
   if (isTooMany(again, sent)) {
     const text = `${ofAll(again, sent)} requests came when all certificates of the run were revoked, and revoked one again.`;
-    return { grade: 'invalid', text, remedy: 'Raise --pool, or limit the run with --requests.' };
+    return {
+      grade: 'invalid',
+      text,
+      remedy: 'Raise --pool, or limit the run with --requests, without --warmup.',
+    };
   }
   if (!isTooMany(failed, sent + limited)) return null;
   return {

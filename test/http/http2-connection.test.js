@@ -351,8 +351,6 @@ describe('a limit of streams', () => {
       message: /allows 3 streams per connection, not 4/,
     });
     await checkHttp2(server.origin, TLS, { ...load, concurrency: 3, streamsPerConnection: 100 }, NEVER);
-    const shares = { ...load, concurrency: 12, threads: 2, shard: { of: 2 }, streamsPerConnection: 100 };
-    await checkHttp2(server.origin, TLS, shares, NEVER);
     await server.stop();
   });
 

@@ -31,18 +31,21 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** @param {string[]} args of each part @param {number} of parts @returns how each ended, part 0 first */
-async function runJoined(args, of) {
+/** @param {string[]} args of each part @param {number} of parts, part 0 first */
+async function startJoined(args, of) {
   const meeting = ['--join', `127.0.0.1:${await freePort()}`, '--parts', String(of)];
   const secret = { VAULT_PKI_LOAD_JOIN_SECRET: 'a secret of the test' };
   const env = { VAULT_ADDR: vault.url, VAULT_TOKEN: vault.token, ...secret };
-  return Promise.all(
-    Array.from({ length: of }, (_, index) => {
-      const own = { ...env, JOB_COMPLETION_INDEX: String(index) };
-      return startCli([...args, ...meeting], { env: own, cwd: folder }).ended;
-    }),
-  );
+  return Array.from({ length: of }, (_, index) => {
+    const own = { ...env, JOB_COMPLETION_INDEX: String(index) };
+    return startCli([...args, ...meeting], { env: own, cwd: folder });
+  });
 }
+
+/** @param {Parameters<typeof startJoined>} args @returns how each ended, part 0 first */
+const runJoined = async (...args) => Promise.all((await startJoined(...args)).map(({ ended }) => ended));
+
+const mounts = async () => Object.keys((await root.read('sys/mounts')).data ?? {}).sort();
 
 const resultIn = async (/** @type {string} */ name) =>
   /** @type {Result} */ (await readDocument(join(folder, name)));
@@ -111,7 +114,6 @@ test('a scenario with a setup, a mix, stages and a second run: part 0 creates an
     ],
   };
   writeFileSync(join(folder, 'scenario.json'), JSON.stringify(scenario));
-  const mounts = async () => Object.keys((await root.read('sys/mounts')).data ?? {}).sort();
   const before = await mounts();
   const ended = await runJoined(['run', 'scenario.json', '--out', 'all.json'], 2);
   assert.equal(ended[1].code, 0, ended[1].stderr);
@@ -136,3 +138,27 @@ test('a scenario with a setup, a mix, stages and a second run: part 0 creates an
   assert.equal(ended[0].code, worstOf([climb, flat].map(exitCodeOf)), ended[0].stderr);
   assert.deepEqual(await mounts(), before);
 });
+
+/** By the signal that part 1 receives; SIGUSR2 ends it at once. @type {[NodeJS.Signals, (number | null)[], RegExp][]} */
+const DURING_SETUP = [
+  ['SIGTERM', [130, 130, 130], /part 1 of 3 was interrupted\. All parts stop/i],
+  ['SIGUSR2', [1, null, 1], /part 1 of 3 was lost: .* start all parts again/i],
+];
+for (const [signal, codes, why] of DURING_SETUP)
+  test(`${signal} to a part while part 0 creates the setup: all parts stop, and it is removed`, async () => {
+    const setup = { name: `vpl-${signal.toLowerCase()}`, 'ca-key-type': 'rsa' };
+    const scenario = { name: 'Cut', setup, load: { rate: 20, duration: 2 }, mix: [{ operation: 'health' }] };
+    writeFileSync(join(folder, 'cut.json'), JSON.stringify(scenario));
+    const before = await mounts();
+    const parts = await startJoined(['run', 'cut.json'], 3);
+    await parts[0].shows(/Mounted vpl-/);
+    parts[1].kill(signal);
+    const ended = await Promise.all(parts.map((part) => part.ended));
+    assert.deepEqual(
+      ended.map(({ code }) => code),
+      codes,
+      ended[0].stderr,
+    );
+    for (const { stderr } of [ended[0], ended[2]]) assert.match(stderr, why);
+    assert.deepEqual(await mounts(), before);
+  });

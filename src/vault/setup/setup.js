@@ -174,10 +174,10 @@ async function createCas(client, plan, keyTypes, ensure) {
 
 /** Not through a Unix socket: no client could use its path. @param {VaultClient} client @param {string} mount @param {Ensure} ensure */
 async function writeUrls(client, mount, ensure) {
-  const path = `${mount}/config/urls`;
-  const { data } = await untilReady(() => client.read(path));
   const { origin, basePath, namespace } = client;
   if (isSocket(origin)) return;
+  const path = `${mount}/config/urls`;
+  const { data } = await untilReady(() => client.read(path));
   const inside = withoutSlashes(namespace ?? '');
   const parts = ['', 'root'].includes(inside) ? [mount] : [inside, mount];
   const base = [`${origin}${basePath}/v1`, ...parts].join('/');
