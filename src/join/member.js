@@ -116,6 +116,7 @@ export async function runAsMember(options) {
   function startTask(action, message) {
     if (current !== null && !current.isAnswered && !current.signal.aborted)
       fail('a task before the answer to the last one');
+    hasBegun = true;
     current = createTask(message.task, [stop, gone.signal], cutOff);
     wire.allowSilence();
     running = attempt(current, action, message);

@@ -423,7 +423,7 @@ describe('a part that is lost', { concurrency: 3, ...LIMIT }, () => {
     await inTime(fake.closed);
     assert.deepEqual(
       fake.messages.map(({ type }) => type).filter((type) => type !== 'pong'),
-      [...['welcome', 'admitted', 'prepare', 'release', 'prepare', 'release', 'end']],
+      [...['welcome', 'admitted', 'complete', 'prepare', 'release', 'prepare', 'release', 'end']],
     );
     leader.end();
     assert.equal(await inTime(member.ended), 0);
