@@ -48,7 +48,7 @@ export async function createGathering(
   const members = new Map();
   /** Not admitted yet, oldest first. @type {Set<Wire>} */
   const strangers = new Set();
-  /** Nonces of the proofs so far, to refuse a replay. @type {Set<string>} */
+  /** Random numbers of the proofs so far: each proof counts once, and a recorded one does not. @type {Set<string>} */
   const proved = new Set();
   /** Addresses that have used another secret, or a recorded proof. @type {Set<string>} */
   const unproven = new Set();

@@ -24,7 +24,7 @@ export const revoke = {
   examples: [
     'revoke --dev --rate 20 --duration 10s',
     "revoke --rate 5 --duration 1m --require 'p99<1s'",
-    'revoke --role web --pool 5000 --concurrency 4',
+    'revoke --role web --requests 5000 --concurrency 4',
   ],
   options: inGroup('Revocation', {
     role: option('text', 'Role of the certificates; it must store them', { default: 'example-dot-com' }),

@@ -101,8 +101,8 @@ export function countDoubtful(operations) {
 }
 
 /**
- * Requests that the tool's lateness kept from the target: an upper bound. Those that an interruption left waiting include `forgone`,
- * and each block counts its own.
+ * Most requests that may have missed the target because the tool was late. After an interruption, `forgone` is part of the requests
+ * that were left waiting, which each block counts itself.
  * @param {Pick<Counted, 'droppedLate' | 'forgone'>} watched @param {{interrupted: boolean}} facts
  */
 export const countToolErrors = ({ droppedLate, forgone }, { interrupted }) =>
