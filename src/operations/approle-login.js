@@ -22,6 +22,9 @@ const TOKEN_POLICIES = ['default'];
 /** Vault's have 36 characters; each login sends two. Longer ones might echo a part of the token. @param {unknown} id */
 const idOf = (id) => (textOf(id).length > 256 ? '' : textOf(id));
 
+/** As in a login's response. @param {number} ms */
+const secondsOf = (ms) => Math.round(ms / 1000);
+
 /** @type {Operation} */
 export const approleLogin = {
   name: 'approle-login',
@@ -82,9 +85,9 @@ export const approleLogin = {
       throw error;
     });
     entity = idOf(auth?.entity_id);
-    const mostMs = Number(auth?.lease_duration) * 1000;
-    const most = `Vault limits these tokens to ${formatDuration(mostMs)}, less than --token-ttl.`;
-    rejectIf(mostMs > 0 && mostMs < tokenTtl, most, `Use --token-ttl ${mostMs / 1000}s.`);
+    const seconds = Number(auth?.lease_duration);
+    const limit = `Vault limits these tokens to ${formatDuration(seconds * 1000)}, less than --token-ttl.`;
+    rejectIf(seconds > 0 && seconds < secondsOf(tokenTtl), limit, `Use --token-ttl ${seconds}s.`);
     const headers = apiHeaders(null, plan.target.namespace);
     return { ...fixture, headers, mount, credentials, tokens: serialMemoryFor(plan.load, owns) };
   },
@@ -100,7 +103,7 @@ export const approleLogin = {
         return 'wrong_token';
       // Batch tokens have no accessor.
       if (tokenType === 'service' && textOf(auth.accessor) === '') return 'no_accessor';
-      if (auth.lease_duration !== Math.round(tokenTtl / 1000)) return 'wrong_lifetime';
+      if (auth.lease_duration !== secondsOf(tokenTtl)) return 'wrong_lifetime';
       return tokenSet.add(Buffer.from(auth.client_token)) === 'repeated' ? 'token_repeated' : null;
     });
     classify.notes = () => tokenSet.notes('Tokens', shard);

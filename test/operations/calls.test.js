@@ -29,24 +29,37 @@ describe('approle-login', () => {
     });
   });
 
-  test('logins send no long strings, and nothing but strings', async () => {
+  /** @param {unknown} role_id @param {object} auth of the login before the run */
+  function prepare(role_id, auth) {
     const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+    const client = {
+      ...{ origin: 'http://v', hasToken: true, health: async () => ({ status: 200, json: health }) },
+      read: async (/** @type {string} */ path) => ({
+        data: path.endsWith('role-id') ? { role_id } : { ttl: 0, expire_time: null },
+      }),
+      write: async () => ({ data: { secret_id: 's' }, auth }),
+    };
+    const events = { keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, onEnd() {} };
+    const context = { plan: planOf(login), client, token: 't', signal: new AbortController().signal };
+    return login.prepare(/** @type {any} */ ({ ...context, ...events }));
+  }
+
+  test('a Vault that gives shorter tokens than --token-ttl (5 min) is refused before the run', async () => {
+    await prepare('r', { entity_id: '', lease_duration: 300 });
+    await assert.rejects(prepare('r', { entity_id: '', lease_duration: 120 }), {
+      message: 'Vault limits these tokens to 2 min, less than --token-ttl.',
+      remedy: 'Use --token-ttl 120s.',
+    });
+  });
+
+  test('logins send no long strings, and nothing but strings', async () => {
     for (const [role_id, sent] of [
       ['an ID', 'an ID'],
       [{}, ''],
       [['a'], ''],
       ['x'.repeat(1_000_000), ''],
     ]) {
-      const client = {
-        ...{ origin: 'http://v', hasToken: true, health: async () => ({ status: 200, json: health }) },
-        read: async (/** @type {string} */ path) => ({
-          data: path.endsWith('role-id') ? { role_id } : { ttl: 0, expire_time: null },
-        }),
-        write: async () => ({ data: { secret_id: 's' }, auth: { entity_id: {} } }),
-      };
-      const events = { keepAlive() {}, beforeAgain() {}, warn() {}, notice() {}, onEnd() {} };
-      const context = { plan: planOf(login), client, token: 't', signal: new AbortController().signal };
-      const { credentials } = await login.prepare(/** @type {any} */ ({ ...context, ...events }));
+      const { credentials } = await prepare(role_id, { entity_id: {} });
       assert.deepEqual(credentials, { role_id: sent, secret_id: 's' });
     }
   });
