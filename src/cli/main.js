@@ -107,7 +107,8 @@ async function parse(args) {
   for (const [listed, { describe }] of Object.entries(commands)) {
     if (listed !== name || command === null) parser.command(listed, describe);
     else {
-      const builder = (/** @type {Argv} */ sub) => declareCommand(sub, listed, command);
+      const isListed = args.some((arg) => /help|completions/.test(arg));
+      const builder = (/** @type {Argv} */ sub) => declareCommand(sub, listed, command, isListed);
       parser.command(listed, describe, builder, ({ _, $0, help, version, ...options }) => {
         const { positionals } = command;
         const words = positionals && { [positionals.name]: _.slice(1).map(String) };

@@ -95,14 +95,17 @@ const YEAR_SECONDS = 365 * 86_400;
 /** @param {'rsa' | 'ec'} keyType */
 export async function createAuthorities(keyType) {
   const type = keyType === 'rsa' ? 'rsa-2048' : 'ec-256';
-  const root = await createAuthority('vault-pki-load dev root', type, 10, null);
-  const intermediate = await createAuthority('vault-pki-load dev intermediate', type, 5, root);
+  const [rootKeys, keys] = await Promise.all([makeKeys(type), makeKeys(type)]);
+  const root = await createAuthority('vault-pki-load dev root', type, rootKeys, 10, null);
+  const intermediate = await createAuthority('vault-pki-load dev intermediate', type, keys, 5, root);
   return { root, intermediate };
 }
 
-/** @param {string} commonName @param {CsrKeyType} type @param {number} years @param {Issuer | null} parent */
-async function createAuthority(commonName, type, years, parent) {
-  const { privateKey, spki } = await makeKeys(type);
+/**
+ * @param {string} commonName @param {CsrKeyType} type @param {Awaited<ReturnType<typeof makeKeys>>} keys
+ * @param {number} years @param {Issuer | null} parent
+ */
+async function createAuthority(commonName, type, { privateKey, spki }, years, parent) {
   const { algorithm } = KEY_TYPES[type];
   const keyBits = publicKeyBits(spki);
   const self = { name: write.nameOf(commonName), keyId: keyIdOf(keyBits), keyBits, privateKey, algorithm };

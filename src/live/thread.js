@@ -28,7 +28,8 @@ export async function startLive(options, onLost, replyWithinMs = REPLY_WITHIN_MS
   let { requirements } = plan;
   const data = { ...options, tokens: redactedTokens() };
   const thread = startThread('live', new URL('./thread-worker.js', import.meta.url), { data });
-  await thread.first('ready');
+  // Only an output can be refused; messages wait for the thread.
+  if (hasOutput) await thread.first('ready');
   /** Ends the wait for replies. */
   const ending = new AbortController();
   thread.failed.catch((error) => {
