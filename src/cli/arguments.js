@@ -69,7 +69,8 @@ export function describeMisuse(message, args, { commands, flags }) {
   const name = names.includes(args[0]) ? args[0] : names[0];
   const isCommand = args.includes(name);
   const nearest = closest(name, isCommand ? commands : flags);
-  const suggestion = nearest === null ? '' : ` Did you mean ${isCommand ? '' : '--'}${nearest}?`;
+  const similar = nearest === null ? '' : ` Did you mean ${isCommand ? '' : '--'}${nearest}?`;
+  const suggestion = nearest === name ? ' Put the command first, before the options.' : similar;
   if (isCommand) return `Unknown command ${quote(name)}.${suggestion}`;
   const hint = name === 'token' ? ' The token comes from VAULT_TOKEN or ~/.vault-token.' : suggestion;
   return `Unknown option ${name.length === 1 ? '-' : '--'}${name}.${hint}`;

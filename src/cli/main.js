@@ -1,6 +1,6 @@
 /** The command line: selects the command, parses its options and runs it. Each command's file is loaded on demand. */
 import yargs from 'yargs';
-import { EXIT, PkiLoadError, usageError } from '../common/errors.js';
+import { EXIT, PkiLoadError, quote, usageError } from '../common/errors.js';
 import { redactToken, withoutSecrets } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
@@ -126,10 +126,13 @@ async function parse(args) {
   return run;
 }
 
-/** yargs takes the shell from the environment. @param {string[]} args @returns {string[]} without the name of a shell */
+/** yargs takes the shell from the environment. @param {string[]} args @returns {string[]} without the name of a shell @throws {PkiLoadError} */
 function chooseShell([completion, ...args]) {
-  const shell = ['bash', 'zsh'].find((one) => one === args[0]);
-  if (shell === undefined) return [completion, ...args];
+  const [shell] = args;
+  if (shell === undefined || shell.startsWith('-')) return [completion, ...args];
+  const message = `There is no completion for ${quote(shell)}.`;
+  if (!['bash', 'zsh'].includes(shell))
+    throw usageError('bad_usage', message, 'Use completion bash or completion zsh.');
   delete process.env.ZSH_NAME;
   process.env.SHELL = shell;
   return [completion, ...args.slice(1)];

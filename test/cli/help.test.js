@@ -66,6 +66,8 @@ for (const name of ['', ...DOCUMENT_KINDS]) {
 const MISUSE = [
   ['', /The command is missing\. Put it first.* See: vault-pki-load --help$/m],
   ['--dev issue', /The command is missing\. Put it first/],
+  ['--role issue sign --dev', /Unknown option --role\. Put the command first/],
+  ['completion fish', /no completion for "fish"\. Use completion bash or /],
   ['isue --rate 5 --quiet', /Unknown command "isue"\. Did you mean issue\? See: vault-pki-load --help$/m],
   ['toString', /Unknown command "toString"/],
   ['issue --$0=x', /Unknown option --\$0\./],
