@@ -121,7 +121,7 @@ export function startSending(context) {
     onEnd() {
       stoppedMs = clock();
       forgone = slots.forgone;
-      leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.nextFreeSince < arrivals.stopAtMs - LATE_MS;
+      leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.freeSince < arrivals.stopAtMs - LATE_MS;
       watch.endSending();
       if (slots.inFlight === 0) finish();
     },

@@ -8,6 +8,12 @@
 /** @import { watchReading } from './watch/sender.js' */
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
+/**
+ * After this time without a request, a connection is used only if no fresher one is free: the server may be closing it. Node.js and Apache
+ * wait for 5 s, Vault 10 s for the first request.
+ */
+const FRESH_MS = 4000;
+
 /** Backoff of a slot in a closed loop after a failed connect, doubling up to the maximum. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 
@@ -25,7 +31,10 @@ function createSlot(connection) {
     connected: Number.NaN,
     /** NaN unless the response arrives in parts. */
     firstBytes: Number.NaN,
-    freeSince: Number.NEGATIVE_INFINITY,
+    /** Since time zero, unless it has had a request. */
+    freeSince: 0,
+    /** When the request and a slot were there. */
+    couldStart: 0,
     /** When a tool that is never late would have handed this request over. */
     dueToStart: 0,
     /** When such a tool's slot would be free; only a slow target delays it. */
@@ -72,10 +81,30 @@ export function createSlots({
     const slot = createSlot(connection);
     return Object.assign(slot, { exchange: createExchange(slot) });
   });
-  /** Longest idle first, so no connection goes stale. */
+  /** Idle for longest first, so that all are used. */
   const free = [...slots];
+  /** Free, but no longer fresh: idle for longest first. @type {typeof slots} */
+  const stale = [];
+  /** Free, but their connection was not open when this was last looked at. @type {typeof slots} */
+  const closed = [];
+  const countFree = () => free.length + stale.length + closed.length;
+  const freeSince = () =>
+    Math.min(...[free[0], stale[0], closed[0]].map((slot) => slot?.freeSince ?? Number.POSITIVE_INFINITY));
   let backingOff = 0;
   const served = { count: 0, ms: 0 };
+
+  /** A free slot: the longest idle of the fresh, the freshest of the stale, or one that must connect. */
+  function takeFree() {
+    const now = clock();
+    while (free.length > 0) {
+      const isOpen = free[0].connection.isOpen();
+      if (isOpen && now - free[0].freeSince < FRESH_MS) break;
+      (isOpen ? stale : closed).push(/** @type {typeof slots[number]} */ (free.shift()));
+    }
+    while (free.length === 0 && stale.at(-1)?.connection.isOpen() === false)
+      closed.push(/** @type {typeof slots[number]} */ (stale.pop()));
+    return /** @type {typeof slots[number]} */ (free.shift() ?? stale.pop() ?? closed.shift());
+  }
 
   /** @param {Slot} slot @returns {Exchange} */
   function createExchange(slot) {
@@ -120,9 +149,8 @@ export function createSlots({
    */
   function finish(slot, done, readLate, failure, status = 0, body = null, backoffMs = 0) {
     slot.isBusy = false;
-    const { index, intended, dueToStart } = slot;
+    const { index, intended, couldStart, dueToStart } = slot;
     const startMs = startOf(slot);
-    const couldStart = Math.max(intended, slot.freeSince);
     // A response cannot arrive before its request is sent.
     const late = Math.min(readLate, done - startMs);
     const servedMs = done - late - startMs;
@@ -200,18 +228,19 @@ export function createSlots({
     freedIn: (ms) =>
       served.ms > 0 ? (ms * slots.length * served.count) / served.ms : Number.POSITIVE_INFINITY,
     get free() {
-      return free.length;
+      return countFree();
     },
     get inFlight() {
-      return slots.length - free.length - backingOff;
+      return slots.length - countFree() - backingOff;
     },
-    /** When the next slot became free, ms. */
-    get nextFreeSince() {
-      return free[0].freeSince;
+    /** Since when a slot has been free, ms. */
+    get freeSince() {
+      return freeSince();
     },
-    /** Uses the slot idle for longest; call only if one is free. @param {number} index @param {number} intended ms */
+    /** Call only if a slot is free. @param {number} index @param {number} intended ms */
     fire(index, intended) {
-      const slot = /** @type {typeof slots[number]} */ (free.shift());
+      const couldStart = Math.max(intended, freeSince());
+      const slot = takeFree();
       slot.index = index;
       slot.intended = intended;
       slot.sent = Number.NaN;
@@ -219,7 +248,8 @@ export function createSlots({
       slot.firstBytes = Number.NaN;
       slot.isBusy = true;
       slot.connectedFirst = false;
-      slot.dueToStart = Math.max(intended, slot.wouldBeFree);
+      slot.couldStart = couldStart;
+      slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();
       const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);

@@ -204,7 +204,10 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     socket.write(bytes);
   }
 
+  const isOpen = () => connected && performance.now() < keptUntil;
+
   return {
+    isOpen,
     open(timeoutMs) {
       return new Promise((resolve, reject) => {
         const giveUp = (/** @type {string} */ text, /** @type {unknown} */ cause) => {
@@ -239,7 +242,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
         return fail('transport_error');
       }
       reader.begin();
-      if (connected && performance.now() < keptUntil) return write();
+      if (isOpen()) return write();
       exchange.onConnect?.();
       connect(write, lost);
     },

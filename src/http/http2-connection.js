@@ -60,7 +60,8 @@ export function createStreams({ origin, tls, streams, maxRequests = null, route:
     if (--open === 0) for (const session of sessions) session.close();
   };
   const keepOnly = (/** @type {ReadonlySet<string>} */ addresses) => current?.keepOnly(addresses);
-  const shared = { findSession, encode, streams, proxy: route.proxy, keepOnly, onClose };
+  const isOpen = () => current?.isOpen === true;
+  const shared = { isOpen, findSession, encode, streams, proxy: route.proxy, keepOnly, onClose };
   return Array.from({ length: streams }, () => createStream(shared));
 }
 
@@ -93,11 +94,11 @@ export async function checkHttp2(origin, tls, { streamsPerConnection, concurrenc
 }
 
 /**
- * @param {object} shared @param {() => Session} shared.findSession that takes another request
+ * @param {object} shared @param {() => boolean} shared.isOpen @param {() => Session} shared.findSession that takes another request
  * @param {(request: Request) => Buffer} shared.encode @param {number} shared.streams of a connection
  * @param {Route['proxy']} shared.proxy @param {(addresses: ReadonlySet<string>) => void} shared.keepOnly @param {() => void} shared.onClose @returns {LoadConnection}
  */
-function createStream({ findSession, encode, streams, proxy, keepOnly, onClose }) {
+function createStream({ isOpen, findSession, encode, streams, proxy, keepOnly, onClose }) {
   const stream = new Stream();
   let closed = false;
   let abandonOpening = () => {};
@@ -109,6 +110,7 @@ function createStream({ findSession, encode, streams, proxy, keepOnly, onClose }
     return failure;
   }
   return {
+    isOpen,
     open(timeoutMs) {
       return new Promise((resolve, reject) => {
         /** @param {string} code @param {string} [text] */

@@ -132,6 +132,11 @@ export class Session {
     this.#sendElsewhere = sendElsewhere;
   }
 
+  /** A request would be sent at once, as far as the server's limits allow. */
+  get isOpen() {
+    return this.#isReady && this.left > 0;
+  }
+
   /** @param {(callbacks: SocketCallbacks) => Dialled} dial */
   dial(dial) {
     this.#socket = dial({

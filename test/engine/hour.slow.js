@@ -102,6 +102,7 @@ function begin() {
  */
 function connectionIn(time) {
   return {
+    isOpen: () => true,
     open: async () => {},
     send(_request, exchange) {
       exchange.onSent();

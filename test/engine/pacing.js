@@ -53,7 +53,7 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
       get inFlight() {
         return slots - free.length;
       },
-      get nextFreeSince() {
+      get freeSince() {
         return free[0];
       },
       /** @param {number} index @param {number} intended */

@@ -15,6 +15,7 @@ const working = (later) => ({
     later(() => onResponse(200, Buffer.from('{}')));
   },
   abort() {},
+  isOpen: () => true,
 });
 
 /** @param {string} failure @param {(fail: () => void) => unknown} [later] */
@@ -22,6 +23,7 @@ const failing = (failure, later = (fail) => fail()) => ({
   send: (/** @type {any} */ _request, /** @type {any} */ { onFailure }) =>
     later(() => onFailure(failure, true)),
   abort() {},
+  isOpen: () => true,
 });
 
 /** One request for each connection. @param {any} t @param {any[]} connections @param {() => void} skipBodies @param {(tail: any) => Promise<any>} checked @param {any} [changes] of the load */
@@ -166,6 +168,7 @@ test('a busy sender that opens connections does not stand still, whenever the re
       if (responses.length === 10) for (const respond of responses) queueMicrotask(respond);
     },
     abort() {},
+    isOpen: () => true,
   });
   const { sending } = start(
     t,

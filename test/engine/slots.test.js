@@ -33,7 +33,10 @@ function setUp({
   const done = [];
   /** @type {number[]} */
   const lags = [];
+  /** Connections that are not open. @type {Set<number>} */
+  const lost = new Set();
   const connections = Array.from({ length: count }, (_, i) => ({
+    isOpen: () => !lost.has(i),
     open: async () => {},
     close: async () => {},
     /** @param {Request} request @param {Exchange} exchange */
@@ -63,7 +66,7 @@ function setUp({
     reading,
     afterPoll: (next) => (poll ? time.add(time.clock(), next) : next()),
   });
-  return { time, slots, exchanges, done, lags, log };
+  return { time, slots, exchanges, lost, done, lags, log };
 }
 
 describe('a slot', () => {
@@ -89,7 +92,7 @@ describe('a slot', () => {
         body: 'body',
       },
     ]);
-    assert.deepEqual([slots.free, slots.inFlight, slots.nextFreeSince], [1, 0, 16]);
+    assert.deepEqual([slots.free, slots.inFlight, slots.freeSince], [1, 0, 16]);
   });
 
   /** @type {[string, ('onConnect' | 'onConnected' | 'onSent' | 'onFirstBytes')[], Record<string, number>][]} a millisecond before each, and before the response */
@@ -341,6 +344,50 @@ describe('a slot', () => {
     for (const slot of [1, 2, 0]) exchanges[slot].onResponse(200, Buffer.alloc(0));
     for (const index of [3, 4, 5]) slots.fire(index, 0);
     assert.deepEqual(log.slice(3), ['1 sends 3', '2 sends 4', '0 sends 5']);
+  });
+
+  /** @param {ReturnType<typeof setUp>} given @param {number[]} requests one after the other @returns {number[]} slots that sent them */
+  const sendersOf = ({ time, slots, exchanges, log }, requests, everyMs = 0) =>
+    requests.map((index) => {
+      slots.fire(index, time.clock());
+      const slot = Number(log.at(-1)?.split(' ')[0]);
+      exchanges[slot].onSent();
+      exchanges[slot].onResponse(200, Buffer.alloc(0));
+      time.block(everyMs);
+      return slot;
+    });
+
+  test('idle for 4 s, before their first request too, are used only if no fresher one is free', () => {
+    const given = setUp({ count: 5 });
+    assert.deepEqual(sendersOf(given, [0, 1, 2, 3, 4, 5], 1500), [0, 1, 2, 1, 2, 1]);
+    given.slots.fire(6, 9000);
+    given.time.block(4000);
+    for (const index of [7, 8]) given.slots.fire(index, 13_000);
+    assert.deepEqual(given.log.slice(-3), ['2 sends 6', '1 sends 7', '0 sends 8'], 'the freshest first');
+    for (const index of [9, 10]) given.slots.fire(index, 13_000);
+    assert.deepEqual([given.slots.free, given.slots.inFlight], [0, 5]);
+  });
+
+  test('without a connection are used last, in turn', () => {
+    const given = setUp({ count: 4 });
+    for (const slot of [0, 1]) given.lost.add(slot);
+    assert.deepEqual(sendersOf(given, [0, 1, 2]), [2, 3, 2]);
+    given.time.block(5000);
+    given.lost.add(3);
+    assert.deepEqual(sendersOf(given, [3]), [2]);
+    for (const slot of [2, 3]) given.lost.add(slot);
+    assert.deepEqual(sendersOf(given, [4, 5, 6, 7, 8]), [0, 1, 3, 2, 0], 'all of them, in turn');
+  });
+
+  test('that could have taken the request make it late, even if another one takes it', () => {
+    const { time, slots, exchanges, lost, done, lags } = setUp({ count: 2 });
+    lost.add(1);
+    slots.fire(0, 0);
+    time.block(10);
+    exchanges[0].onResponse(200, Buffer.alloc(0));
+    slots.fire(1, 5);
+    exchanges[0].onResponse(200, Buffer.alloc(0));
+    assert.deepEqual([done[1].slot, lags[1]], [0, 5]);
   });
 });
 

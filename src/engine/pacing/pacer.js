@@ -19,7 +19,7 @@ const CHECK_STAGE_MS = 20;
 
 /**
  * @param {object} context @param {Arrivals} context.arrivals @param {Clock} context.clock
- * @param {Pick<Slots, 'free' | 'inFlight' | 'nextFreeSince' | 'fire'>} context.slots
+ * @param {Pick<Slots, 'free' | 'inFlight' | 'freeSince' | 'fire'>} context.slots
  * @param {'queue' | 'drop'} context.overflow @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
@@ -84,7 +84,7 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
         isHeldBack = true;
         return alarm.set(Math.min(stopAtMs, now + CHECK_STAGE_MS));
       }
-      const intended = Math.max(isHeldBack ? now : slots.nextFreeSince, 0);
+      const intended = Math.max(isHeldBack ? now : slots.freeSince, 0);
       if (intended >= arrivals.warmupMs) measured++;
       const index = next;
       next += shards;

@@ -69,6 +69,7 @@ export function createConnection({ origin, tls }) {
   }
 
   return {
+    isOpen: () => client.stats.connected,
     // undici connects with the first request.
     open: () => Promise.resolve(),
     send({ method, path, headers, body }, exchange) {

@@ -34,6 +34,7 @@ function responder({ namespace = null } = {}) {
       abort: () => {
         one.aborted = true;
       },
+      isOpen: () => true,
       close: async () => {
         one.closed = true;
       },
