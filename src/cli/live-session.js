@@ -103,7 +103,7 @@ export async function runRepeatedly(context) {
   const results = [];
   const setSoFar = () => {
     const missing = results.length < repeat ? [`Only ${results.length} of ${repeat} runs ended.`] : [];
-    return withRemarks(createRunSet(name, results), [...remarks, ...missing]);
+    return withRemarks(createRunSet(name, results, repeat), [...remarks, ...missing]);
   };
   const reportAll = () => reportTo(repeat === 1 ? withRemarks(results[0], remarks) : setSoFar(), settings);
   try {

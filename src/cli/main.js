@@ -7,7 +7,7 @@ import { operations } from '../operations/index.js';
 import { redact } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
 import { declareCommand, describeMisuse, normaliseArguments, takeSpecialOptions } from './arguments.js';
-import { closeLostTerminals, handleOutputErrors, writeLine } from './process.js';
+import { closeLostTerminals, handleOutputErrors, writeInFull, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
 /** @import { Argv } from 'yargs' */
@@ -49,6 +49,7 @@ export async function main(args) {
   // Arguments may contain a token.
   for (const name of ['BAO_TOKEN', 'VAULT_TOKEN']) redactToken(process.env[name] ?? '');
   handleOutputErrors(process);
+  writeInFull(process.stdout);
   closeLostTerminals(process);
   process.once('uncaughtException', (error) => {
     reportError(error);

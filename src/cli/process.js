@@ -2,7 +2,7 @@
  * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
  * aborts requests in flight, the third ends the process at once.
  */
-import { closeSync } from 'node:fs';
+import { closeSync, fstatSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { sanitizeText } from '../common/sanitize.js';
@@ -157,6 +157,26 @@ export function handleOutputErrors(process) {
     stderr.write(`vault-pki-load: Standard output cannot be written to (${code}).\n`);
     failAtExit(process);
   });
+}
+
+/**
+ * If the disk is full after a part of a write to a file, Node.js reports no error: only the next write has one.
+ * @param {NodeJS.WriteStream & {fd: number}} stdout
+ */
+export function writeInFull(stdout) {
+  try {
+    if (!fstatSync(stdout.fd).isFile()) return;
+  } catch {
+    return;
+  }
+  stdout._write = (chunk, encoding, callback) => {
+    try {
+      writeFileSync(stdout.fd, chunk, { encoding });
+      callback();
+    } catch (error) {
+      callback(/** @type {Error} */ (error));
+    }
+  };
 }
 
 /** @this {NodeJS.Process} @param {number} ending */

@@ -53,7 +53,7 @@ async function runAll({ scenario, steps, settings, files }, refused, { interrupt
   async function writeStep(step) {
     const results = summary.resultsOf(step);
     if (results.length === 0) return [];
-    const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results]);
+    const document = repeat === 1 ? results[0] : createRunSet(steps[step].name, [...results], repeat);
     return writeFiles(withRemarks(document, steps[step].remarks), files.perStep[step]);
   }
   const observers = { onEvent: quietly(live.event), live: live.hook, onClosing: live.onClosing };

@@ -83,27 +83,34 @@ export function createSlots({
   });
   /** Idle for longest first, so that all are used. */
   const free = [...slots];
-  /** Free, but no longer fresh: idle for longest first. @type {typeof slots} */
-  const stale = [];
+  /** Free and open, but no longer fresh: after requests, idle for longest first, and before the first, in the order of opening. */
+  const [stale, unused] = /** @type {[typeof slots, typeof slots]} */ ([[], []]);
   /** Free, but their connection was not open when this was last looked at. @type {typeof slots} */
   const closed = [];
-  const countFree = () => free.length + stale.length + closed.length;
+  const countFree = () => free.length + stale.length + unused.length + closed.length;
   const freeSince = () =>
-    Math.min(...[free[0], stale[0], closed[0]].map((slot) => slot?.freeSince ?? Number.POSITIVE_INFINITY));
+    Math.min(
+      ...[free[0], stale[0], unused[0], closed[0]].map((slot) => slot?.freeSince ?? Number.POSITIVE_INFINITY),
+    );
   let backingOff = 0;
   const served = { count: 0, ms: 0 };
 
-  /** A free slot: the longest idle of the fresh, the freshest of the stale, or one that must connect. */
+  /**
+   * A free slot: the longest idle of the fresh, else the freshest, else one that has had no request: `openssl ocsp` serves its connections in
+   * the order of opening. At last one that must connect.
+   */
   function takeFree() {
     const now = clock();
-    while (free.length > 0) {
-      const isOpen = free[0].connection.isOpen();
-      if (isOpen && now - free[0].freeSince < FRESH_MS) break;
-      (isOpen ? stale : closed).push(/** @type {typeof slots[number]} */ (free.shift()));
+    const isOpen = (/** @type {Slot | undefined} */ slot) => slot?.connection.isOpen() ?? true;
+    const isFresh = (/** @type {Slot} */ slot) => isOpen(slot) && now - slot.freeSince < FRESH_MS;
+    while (free.length > 0 && !isFresh(free[0])) {
+      const slot = /** @type {typeof slots[number]} */ (free.shift());
+      (isOpen(slot) ? (slot.index < 0 ? unused : stale) : closed).push(slot);
     }
-    while (free.length === 0 && stale.at(-1)?.connection.isOpen() === false)
-      closed.push(/** @type {typeof slots[number]} */ (stale.pop()));
-    return /** @type {typeof slots[number]} */ (free.shift() ?? stale.pop() ?? closed.shift());
+    if (free.length > 0) return /** @type {typeof slots[number]} */ (free.shift());
+    while (!isOpen(stale.at(-1))) closed.push(/** @type {typeof slots[number]} */ (stale.pop()));
+    while (!isOpen(unused[0])) closed.push(/** @type {typeof slots[number]} */ (unused.shift()));
+    return /** @type {typeof slots[number]} */ (stale.pop() ?? unused.shift() ?? closed.shift());
   }
 
   /** @param {Slot} slot @returns {Exchange} */

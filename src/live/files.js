@@ -14,9 +14,10 @@ const FRESH_MS = 3000;
  * @param {string[]} paths pipes and devices are written only at the end @param {object} context
  * @param {(text: string) => void} context.onWarning why a file is not written; once per file
  * @param {string | null} [context.setName] name of the set of all runs (`--repeat`); null: a single run
+ * @param {number} [context.runs] planned
  * @param {() => number} [context.now] ms, monotonic @param {typeof writeOne} [context.write]
  */
-export function createFiles(paths, { onWarning, setName = null, ...system }) {
+export function createFiles(paths, { onWarning, setName = null, runs, ...system }) {
   const { now = () => performance.now(), write = writeOne } = system;
   const files = paths.filter((path) => fileTypeAt(path) === 'file');
   const finished = /** @type {Result[]} */ ([]);
@@ -40,7 +41,7 @@ export function createFiles(paths, { onWarning, setName = null, ...system }) {
   /** @param {Result} result */
   async function writeAll(result) {
     const startMs = now();
-    const document = setName === null ? result : createRunSet(setName, [...finished, result]);
+    const document = setName === null ? result : createRunSet(setName, [...finished, result], runs);
     for (const path of files) {
       if (!isStopping) await write(path, document).catch((error) => warn(path, error));
     }

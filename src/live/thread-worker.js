@@ -34,7 +34,7 @@ const onNotice = (/** @type {string} */ text) => view.event({ type: 'notice', te
 
 const setName = runs > 1 ? plan.operation : null;
 const files =
-  outs.length === 0 ? null : (await import('./files.js')).createFiles(outs, { onWarning, setName });
+  outs.length === 0 ? null : (await import('./files.js')).createFiles(outs, { onWarning, setName, runs });
 await files?.prepare();
 const server = metrics === null ? null : await serveMetrics(metrics);
 const pusher =

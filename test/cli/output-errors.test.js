@@ -1,8 +1,8 @@
 /** A terminal that is hung up, a disk that is full: told where that can be told, and what was set up is removed all the same. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -49,6 +49,16 @@ describe('an output error', () => {
       assert.equal(process.exitCode, exitCode);
     });
   }
+});
+
+test('a file that takes only a part of the output is reported', (t) => {
+  const file = scratch(t)('schema.json', '');
+  const command = `ulimit -f 4; exec "${process.execPath}" "${PROGRAM}" schema > "${file}"`;
+  const { status, stderr } = spawnSync('bash', ['-c', command], { encoding: 'utf8' });
+  assert.deepEqual(
+    [status, stderr, statSync(file).size],
+    [1, 'vault-pki-load: Standard output cannot be written to (EFBIG).\n', 4096],
+  );
 });
 
 /** Standard error fails again and again, from when anybody listens. */

@@ -144,6 +144,7 @@ test('a stop does not wait for the last metrics of a run', async () => {
   });
   assert.equal(await code, 130);
   assert.equal(reported[0].runs.length, 1);
+  assert.equal(reported[0].planned, 2);
   assert.deepEqual(reported[0].summary.warnings, ['Only 1 of 2 runs ended.']);
 });
 

@@ -365,6 +365,7 @@ describe('a slot', () => {
     for (const index of [7, 8]) given.slots.fire(index, 13_000);
     assert.deepEqual(given.log.slice(-3), ['2 sends 6', '1 sends 7', '0 sends 8'], 'the freshest first');
     for (const index of [9, 10]) given.slots.fire(index, 13_000);
+    assert.deepEqual(given.log.slice(-2), ['3 sends 9', '4 sends 10'], 'in the order of opening');
     assert.deepEqual([given.slots.free, given.slots.inFlight], [0, 5]);
   });
 

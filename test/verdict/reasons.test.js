@@ -214,6 +214,12 @@ const TABLE = [
   ['less than one per cent never sent', { neverSent: 9 }, 'valid', []],
   ['half never sent: the target did not keep up', { neverSent: 500 }, 'valid', ['backlog_growing']],
   ['a backlog that grows', { backlog: backlog(0, 10, 20, 30) }, 'valid', ['backlog_growing']],
+  [
+    'no more in flight than equally long responses explain',
+    { backlog: backlog(0, 250, 500, 600), ownMs: 6100 },
+    'valid',
+    [],
+  ],
   ['numbers in flight that vary by chance', { backlog: backlog(0, 10, 13, 17) }, 'valid', []],
   ['a backlog that emptied once', { backlog: backlog(0, 10, 0, 30) }, 'valid', []],
   ['a backlog that has stopped growing', { backlog: backlog(0, 20, 30, 31) }, 'valid', []],

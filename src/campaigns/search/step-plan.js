@@ -145,10 +145,12 @@ function stepMs(plan, { stepMs: shortMs, confirmMs }, { perSecond, phase, undeci
 }
 
 /** @param {Plan} plan @returns {number} the fewest successful requests that can prove every requirement */
-function minRequests({ requirements, mix }) {
+function minRequests({ requirements, mix, load }) {
   const needed = requirements.map(({ metric, quantile = 0, comparator, limit, operation }) => {
     const isShare = METRICS[metric].unit === 'fraction';
-    const share = isShare ? limit : comparator[0] === '<' ? 1 - quantile : quantile;
+    // The bar of a mean allows for requests, not seen, that take the whole time limit.
+    const most = metric === 'mean' ? limit / load.timeoutMs : 1 - quantile;
+    const share = isShare ? limit : comparator[0] === '<' ? most : quantile;
     return (share > 0 && share < 1 ? samplesToProve(share) : 1) / shareOf(mix, operation);
   });
   return Math.ceil(Math.max(100, ...needed));

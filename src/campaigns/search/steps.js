@@ -175,8 +175,10 @@ export function watchEarlyStop({ load, requirements }) {
   const planned = (ratePerSecond * durationMs) / 1000;
   const limits = requirements.flatMap(
     ({ text, metric, quantile = 1, comparator, series, operation, limit }) => {
+      if (comparator[0] !== '<' || operation !== undefined) return [];
+      if (metric === 'errors') return [{ text, allowed: limit * planned, notLate: Number.POSITIVE_INFINITY }];
       const isLimit = metric === 'max' || metric === 'percentile';
-      if (!isLimit || comparator[0] !== '<' || series !== 'response' || operation !== undefined) return [];
+      if (!isLimit || series !== 'response') return [];
       const due = (ratePerSecond * limit) / 1000;
       const share = metric === 'max' ? 0 : 1 - quantile;
       return [{ text, allowed: share * planned, notLate: due + MAX_DEVIATIONS * Math.sqrt(due) + 1 }];
@@ -190,14 +192,20 @@ export function watchEarlyStop({ load, requirements }) {
     // Others in flight are of the warm-up. The responses are those of full seconds.
     const due = ratePerSecond * Math.floor(measuredMs / 1000);
     const open = Math.min(inFlight + waiting, due - succeeded - failed);
+    const lateOf = (/** @type {number} */ notLate) => Math.max(0, Math.floor(open - notLate));
+    // A failure is slower than any limit.
     const unmet =
       phase === 'measuring' && !isTool
-        ? limits.find(({ allowed, notLate }) => open - notLate > Math.max(MIN_LATE, LATE_FACTOR * allowed))
+        ? limits.find((one) => failed + lateOf(one.notLate) > Math.max(MIN_LATE, LATE_FACTOR * one.allowed))
         : undefined;
     streak = unmet === undefined ? 0 : streak + 1;
     if (unmet === undefined || streak < LATE_SECONDS) return null;
-    const late = `${formatCount(Math.floor(open - unmet.notLate))} or more of ${formatCount(Math.round(planned))}`;
-    return `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: ${late} planned requests had already waited longer than that without a response.`;
+    const late = lateOf(unmet.notLate);
+    const causes = [
+      ...(failed > 0 ? [`${formatCount(failed)} had failed`] : []),
+      ...(late > 0 ? [`${formatCount(late)} or more had waited longer than that without a response`] : []),
+    ];
+    return `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests, ${causes.join(', and ')}.`;
   };
 }
 

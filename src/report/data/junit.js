@@ -36,8 +36,10 @@ const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 /** By kind. @type {Record<string, (document: any) => Suite[]>} */
 const SUITES = {
   result: (result) => [suiteOfRun(result, [])],
-  'run-set': (/** @type {RunSet} */ { runs }) =>
-    runs.map((result, i) => suiteOfRun(result, [`run ${i + 1}`])),
+  'run-set': (/** @type {RunSet} */ { name, runs, planned = runs.length }) => [
+    ...(runs.length < planned ? [{ path: [name], cases: [runsCase(runs.length, planned)] }] : []),
+    ...runs.map((result, i) => suiteOfRun(result, [`run ${i + 1}`])),
+  ],
   comparison: (/** @type {Comparison} */ { createdAt, failIf }) => [
     { path: ['compare'], startedAt: createdAt, cases: failIf.map(caseOf) },
   ],
@@ -102,15 +104,20 @@ function suiteOfPropagation({ measurement, requirements, certificates, interrupt
   return { path: ['propagation'], seconds: found.durationSeconds, startedAt: found.startedAt, cases };
 }
 
+/** @param {number} done @param {number} planned @param {ScenarioStep['failure']} [failure] @returns {Case} of runs that did not all complete */
+const runsCase = (done, planned, failure = null) => ({
+  name: 'all runs completed',
+  verdict: failure === null ? 'interrupted' : 'failed to run',
+  message: failure === null ? `${done} of ${counted(planned, 'run')} completed.` : failure.text,
+});
+
 /** @param {string} scenario its name @param {ScenarioStep} step @returns {Suite} */
 function suiteOfStep(scenario, step) {
   const { name, runs, repeat, failure, requirements, measurement } = step;
   const cases = requirements.map(({ verdicts, reason, ...one }) =>
     caseOf({ ...one, reason: runs.length < 2 ? reason : `${verdictCounts(verdicts)}: ${reason}` }),
   );
-  const message = failure === null ? `${runs.length} of ${counted(repeat, 'run')} completed.` : failure.text;
-  const verdict = failure === null ? 'interrupted' : 'failed to run';
-  if (failure !== null || runs.length < repeat) cases.push({ name: 'all runs completed', verdict, message });
+  if (failure !== null || runs.length < repeat) cases.push(runsCase(runs.length, repeat, failure));
   const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
     cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));

@@ -39,6 +39,8 @@ export const RunSet = z
     /** Its name in a comparison. */
     name: z.string(),
     summary: Summary,
+    /** If more runs were planned. */
+    planned: count.optional(),
     runs: z.array(Result).min(1, 'must contain at least one run'),
   })
   .meta({ title: 'Results of several runs of one vault-pki-load plan' });

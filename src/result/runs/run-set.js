@@ -10,10 +10,11 @@ import { runWarnings } from './run-differences.js';
 /** @import { MetricHead, MetricSummary, RunSet } from './run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
 
-/** @param {string} name @param {Result[]} runs at least one @returns {RunSet} */
-export function createRunSet(name, runs) {
+/** @param {string} name @param {Result[]} runs at least one @param {number} [planned] @returns {RunSet} */
+export function createRunSet(name, runs, planned = runs.length) {
   const [tool, summary] = [{ version: TOOL_VERSION }, summarizeRuns(name, runs)];
-  return { schema: 'vault-pki-load/run-set/1', tool, name, summary, runs: [...runs] };
+  const set = { schema: /** @type {const} */ ('vault-pki-load/run-set/1'), tool, name, summary };
+  return { ...set, ...(planned > runs.length ? { planned } : {}), runs: [...runs] };
 }
 
 /** @typedef {{name: string, result: Result}} NamedRun `name`: its file, or `run 3` */

@@ -70,6 +70,32 @@ test('ignores the warm-up, and a single late interval', () => {
   assert.notEqual(check({ ...seen, elapsedMs: 16_000 }), null);
 });
 
+for (const [what, requirement, failed, isCut] of /** @type {const} */ ([
+  ['errors', 'errors<0.1%', 5, true],
+  ['few errors', 'errors<20%', 1, false],
+  ['a percentile, as a failure is slower than any limit', 'p99<200ms', 5, true],
+  ['a median of mostly good responses', 'p50<200ms', 1, false],
+  ['a rate', 'rate>=1/s', 5, false],
+])) {
+  test(`failures end a step early: ${what}`, () => {
+    const check = watchEarlyStop(planOf([requirement], LOAD));
+    const ends = Array.from({ length: 20 }, (_, second) =>
+      check({
+        ...{ type: /** @type {const} */ ('interval'), phase: /** @type {const} */ ('measuring') },
+        ...{ elapsedMs: 1000 * second, inFlight: 0, waiting: 0 },
+        ...{ failed: failed * second, succeeded: (5 - failed) * second },
+      }),
+    );
+    const why = ends.find((end) => end !== null);
+    assert.equal(why !== undefined, isCut);
+    if (isCut)
+      assert.match(
+        String(why),
+        /after 3 s, as .* could no longer be met: of 300 planned requests, 15 had failed\.$/,
+      );
+  });
+}
+
 test('requests of the warm-up that are still in flight are not late ones of the step', () => {
   const seen = {
     ...{ type: /** @type {const} */ ('interval'), phase: /** @type {const} */ ('measuring') },

@@ -1,7 +1,7 @@
 /** Plans of steps, and the plan that prepares all of them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
+import { enoughRequests, likelyAt, planOfAll, planOfStep } from '../../../src/campaigns/search/step-plan.js';
 import { lifetimeMs } from '../../../src/operations/prepare.js';
 import { expectedRequests, longestRunMs } from '../../../src/plan/due.js';
 import { planOf } from './simulated-server.js';
@@ -38,6 +38,23 @@ for (const [what, level, expected] of LIKELY) {
     ];
     const [first, , last] = steps;
     assert.equal(likelyAt(level === 4 ? steps : [first, last], level), expected);
+  });
+}
+
+/** With a time limit of 10 s: 3 / n of the requests may have taken it. @type {[string, number][]} */
+const ENOUGH = [
+  ['p99<1s', 539],
+  ['errors<0.1%', 5391],
+  ['mean<5ms', 10_782],
+  ['mean<5s', 180],
+  ['mean>5ms', 180],
+  ['mean<1min', 180],
+];
+
+for (const [requirement, expected] of ENOUGH) {
+  test(`requests that may decide ${requirement}`, () => {
+    const plan = planOf([requirement], { timeoutMs: 10_000 });
+    assert.equal(Math.ceil(enoughRequests(plan, 'coarse')), expected);
   });
 }
 
