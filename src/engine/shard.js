@@ -122,7 +122,8 @@ export async function createShard(input, mix, onSecond) {
       ? null
       : createRotation({ everyMs: load.resolveEveryMs, first: shard, onAnswer: keepOnly });
   const lookup = rotation?.lookup;
-  const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup };
+  const { timeoutMs } = load;
+  const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup, timeoutMs };
   const variants = tlsInRotation(tls);
   const inFlight = share(load.concurrency, shard, shards);
   const streams = streamsPerConnection ?? 1;

@@ -13,7 +13,7 @@ import {
   proxyFailure,
   transportFailure,
 } from './failures.js';
-import { lookUp } from './lookup.js';
+import { lookUp, timeOfAddress } from './lookup.js';
 import { ResponseReader } from './response-reader.js';
 import { placeOf, routeOf } from './route.js';
 import { connectOptions } from './tls.js';
@@ -43,6 +43,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
  * @param {number | null} [options.maxRequests] then closes, and dials anew for the next; null: no limit
  * @param {boolean} [options.resumes] the last TLS session @param {Handshakes} [options.handshakes] its own are added
  * @param {string} [options.localAddress] of this machine @param {LookupFunction} [options.lookup]
+ * @param {number} [options.timeoutMs] of a request
  * @param {Route} [options.route] to the origin
  * @returns {LoadConnection}
  */
@@ -282,18 +283,33 @@ const SHARED_BYTES = 64 * 1024;
  * Reuses Node's objects for TCP sockets that failed to connect. The load dials a dead target ten thousand times a
  * second, and V8 keeps some 10 kB for each until the next full garbage collection. The kernel still opens a new socket.
  * @param {string} origin scheme, host and port @param {Tls} tls
- * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, lookup?: LookupFunction, route?: Route, alpn?: string[]}} [options] `alpn`: HTTP versions
+ * @param {{resumes?: boolean, handshakes?: Handshakes, localAddress?: string, lookup?: LookupFunction, timeoutMs?: number, route?: Route,
+ *   alpn?: string[]}} [options] `alpn`: HTTP versions
  * @returns {(callbacks: SocketCallbacks) => Dialled} the callbacks are not called after their socket is reused
  */
 export function createDialler(origin, tls, options = {}) {
-  const { resumes = false, handshakes = {}, localAddress, lookup = lookUp, alpn } = options;
+  const {
+    resumes = false,
+    handshakes = {},
+    localAddress,
+    lookup = lookUp,
+    timeoutMs = 10_000,
+    alpn,
+  } = options;
   const { route = routeOf(origin, tls?.network) } = options;
   const isTls = origin.startsWith('https:');
   const { host } = placeOf(origin);
   const isAddress = isIP(route.address.host ?? '') !== 0;
   // Without a family, Node takes the first address of the name, of whichever family.
   const family = isIP(localAddress ?? '');
-  const address = { ...route.address, noDelay: true, lookup, localAddress, family };
+  const address = {
+    ...route.address,
+    ...timeOfAddress(timeoutMs),
+    noDelay: true,
+    lookup,
+    localAddress,
+    family,
+  };
   const secure = connectOptions(tls, host, alpn);
   const secureContext = isTls ? contextOf(tls ?? NO_TLS, secure) : undefined;
   const readCertificate = createCertificateReader();

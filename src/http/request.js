@@ -2,6 +2,7 @@
 import { PkiLoadError, targetError } from '../common/errors.js';
 import { isSocket, originOf, readUrl, withoutSlashAtEnd } from '../common/options.js';
 import { describeTransportError, proxyFailure, transportFailure } from './failures.js';
+import { timeOfAddress } from './lookup.js';
 import { MAX_BODY_BYTES } from './response-reader.js';
 import { placeOf, routeOf } from './route.js';
 import { connectOptions } from './tls.js';
@@ -67,7 +68,11 @@ export function createRequester(options) {
   const open = async () => {
     const [Client, request, buildConnector] = await loadUndici();
     const { path: socketPath, host: hostname, port } = /** @type {any} */ (route.address);
-    const common = { ...connectOptions(tls, placeOf(origin).host), timeout: timeoutMs };
+    const common = {
+      ...connectOptions(tls, placeOf(origin).host),
+      timeout: timeoutMs,
+      ...timeOfAddress(timeoutMs),
+    };
     const dial = buildConnector({ ...common, ...(socketPath && { socketPath }) });
     const watch = (/** @type {any} */ socket) => {
       Object.assign(wire, { socket, before: 0, inHandshake: origin.startsWith('https:'), error: undefined });
@@ -86,7 +91,8 @@ export function createRequester(options) {
           const end = (/** @type {any[]} */ ...[error, socket]) => callback(blame(error), socket);
           return watch(dial(address, end));
         }
-        const socket = openTunnel(route, { host: hostname, port, noDelay: true }, (error) => {
+        const proxyAddress = { host: hostname, port, noDelay: true, ...timeOfAddress(timeoutMs) };
+        const socket = openTunnel(route, proxyAddress, (error) => {
           if (error !== null) return callback(error, null);
           wire.atProxy = false;
           if (options.protocol === 'https:') return watch(dial({ ...options, httpSocket: socket }, callback));

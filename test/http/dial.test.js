@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { createDialler } from '../../src/http/connection.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
@@ -186,4 +188,37 @@ test('from a local address dials only addresses of its family, whichever the nam
     assert.match(String(end), expected);
   }
   assert.deepEqual(families, [4, 4]);
+});
+
+/** Accepts nothing while it is stopped, and a full queue drops every SYN. */
+const STOPPABLE = `
+import { createServer } from 'node:net';
+const server = createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => process.send(server.address().port));`;
+
+test('the first of two addresses has more than 250 ms to accept', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const server = spawn(process.execPath, ['--input-type=module', '-e', STOPPABLE], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  t.after(() => server.kill('SIGKILL'));
+  const [port] = await once(server, 'message');
+  server.kill('SIGSTOP');
+  /** Fills the queue. @returns {Promise<boolean>} it was not full yet */
+  const isAccepted = async () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    t.after(() => socket.destroy());
+    return Promise.race([once(socket, 'connect').then(() => true), sleep(300, false)]);
+  };
+  while (await isAccepted());
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  /** @type {any} */
+  const lookup = (/** @type {string} */ _, /** @type {object} */ __, /** @type {Function} */ callback) =>
+    callback(null, addresses);
+  const dialled = attempt(createDialler(`http://two.test:${port}`, TRUST, { lookup, timeoutMs: 20_000 }));
+  await sleep(400);
+  server.kill('SIGCONT');
+  const { socket, end } = await dialled;
+  assert.deepEqual([end, socket.remoteAddress], ['ready', '127.0.0.1']);
+  socket.destroy();
 });
