@@ -133,8 +133,10 @@ export async function writeReports(document, { out, format, summary = null }) {
   const add = async (/** @type {string} */ text) => {
     const file = await open(resolveLinks(summary), APPEND);
     try {
-      assertNotLinked(await file.stat());
-      await file.appendFile(text);
+      const before = await file.stat();
+      assertNotLinked(before);
+      // A heading begins a line.
+      await file.appendFile(before.size > 0 ? `\n${text}` : text);
     } finally {
       await file.close();
     }

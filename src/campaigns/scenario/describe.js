@@ -6,6 +6,7 @@ import { formatCount, formatDuration } from '../../common/units.js';
 import { routeOf } from '../../http/route.js';
 import { loadOperation } from '../../operations/index.js';
 import { scheduleOf } from '../../plan/due.js';
+import { partName } from '../../plan/shard-part.js';
 import { stageFacts } from '../../plan/stages.js';
 import { counted, loadPhrase } from '../../report/describe/words.js';
 import { labelled, table, wrap } from '../../report/layout.js';
@@ -94,7 +95,8 @@ async function describeStep({ name, plan, searchSettings = null, notJudged = [] 
   const before = schedule === null ? '' : ` with ${formatCount(schedule.firstMeasured)} more`;
   const warmUp = load.warmupMs > 0 && `after a warm-up of ${formatDuration(load.warmupMs)}${before}`;
   const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
-  const text = [count, warmUp].filter(Boolean).join(', ');
+  const ofAll = load.shard === null ? null : `of which this part (${partName(load.shard)}) sends its share`;
+  const text = [count, warmUp, ofAll].filter(Boolean).join(', ');
   return [
     ...facts({
       Run: name,

@@ -1,5 +1,6 @@
 /** Finds the highest rate that meets all requirements or, in a closed loop, the fewest requests in flight at the peak. */
 import { rejectIf, usageError } from '../../common/errors.js';
+import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { USED_UP } from '../../operations/revoke.js';
 import { METRICS } from '../../plan/requirements.js';
@@ -181,7 +182,11 @@ export function judgeStep(result, { of, enough, isJudged = () => true, cutShort 
   }
   if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
-  if (overload !== undefined) return { verdict: 'not met', reason: overload.text, isClear: true };
+  if (overload !== undefined) {
+    const hasWaited = (measurement.observed?.backlogShare ?? 0) > 0;
+    const inUse = hasWaited ? ` All ${formatCount(result.load.concurrency)} connections were in use.` : '';
+    return { verdict: 'not met', reason: `${overload.text}${inUse}`, isClear: true };
+  }
   const judged = result.requirements.filter((_, i) => isJudged(i));
   const clause = (/** @type {Result['requirements'][number]} */ { text, reason }) => `${text}: ${reason}`;
   const missed = judged.find(({ verdict }) => verdict === 'not met');

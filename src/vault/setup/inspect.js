@@ -27,6 +27,7 @@ export async function findExisting(client, name) {
     /** Marked, but at other paths. */
     moved: found.filter(({ path, description }) => description === mark && !possible.has(path)),
     ofRuns: found.filter(isOwnMount),
+    all: found,
   };
 }
 
@@ -42,8 +43,12 @@ async function listMounts(client, kind) {
 }
 
 /** @param {Existing} existing @param {SetupPlan} plan @throws {PkiLoadError} code `not_ours` */
-export function refuseOthers({ mounts, policy }, plan) {
-  const others = mounts.flatMap(({ isOurs, path, type }) => (isOurs ? [] : [`a mount ${path} (${type})`]));
+export function refuseOthers({ mounts, policy, all }, plan) {
+  // Vault allows no mount below another.
+  const isInWay = (/** @type {{path: string}} */ { path }) =>
+    plan.mounts.some((own) => path.startsWith(`${own.path}/`) || own.path.startsWith(`${path}/`));
+  const foreign = [...mounts.filter(({ isOurs }) => !isOurs), ...all.filter(isInWay)];
+  const others = foreign.map(({ path, type }) => `a mount ${path} (${type})`);
   if (policy?.isOurs === false) others.push(`a policy ${plan.name}`);
   if (others.length === 0) return;
   const message = `There is already ${others.join(' and ')}, not created by setup --name ${plan.name}.`;

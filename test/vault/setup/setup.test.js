@@ -205,6 +205,11 @@ const REFUSED = [
     (v) => v.own('mounts', 'vault-pki-load-int', 'pki', 'made by vault-pki-load setup (vault-pki)'),
     /vault-pki-load-int/,
   ],
+  [
+    'a mount below one of its paths',
+    (v) => v.own('mounts', 'vault-pki-load-int/foo', 'kv'),
+    /vault-pki-load-int\/foo \(kv\)/,
+  ],
   ['a policy', (v) => void v.policies.set('vault-pki-load', 'path "x" {}'), /a policy vault-pki-load, not/],
   [
     'a policy with the mark elsewhere',
