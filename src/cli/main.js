@@ -86,6 +86,7 @@ async function parse(args) {
   if (own !== undefined) throw misuse(`Unknown argument: ${own.replace(/^--?|=.*/gs, '')}`);
   const parser = yargs(rest)
     .scriptName('vault-pki-load')
+    .detectLocale(false)
     .usage(INTRODUCTION)
     .parserConfiguration({
       'camel-case-expansion': false,

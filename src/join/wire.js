@@ -144,7 +144,8 @@ export function createWire(
     try {
       onMessage(message, text.length);
     } catch (error) {
-      return close(`it sent something wrong (${/** @type {Error} */ (error).message.slice(0, 300)})`);
+      const { issues = [], message } = /** @type {Error & {issues?: {message: string}[]}} */ (error);
+      return close(`it sent something wrong (${(issues[0]?.message ?? message).slice(0, 300)})`);
     }
     return true;
   }

@@ -99,6 +99,12 @@ const MISUSE = [
   ['ocsp --nonce=', /--nonce takes no value, but got ""/],
 ];
 
+test('help and errors are in English, whatever the locale', async () => {
+  const env = { LC_ALL: 'de_DE.UTF-8' };
+  assert.match((await run(['health', '--help'], { env })).stdout, /^Options:$/m);
+  assertRefused(await run(['health', '--rat', '5'], { env }), /Unknown option --rat\. Did you mean --rate\?/);
+});
+
 describe('misuse is one line, exit code 1, nothing on standard output:', () => {
   for (const [line, message] of MISUSE) {
     test(line, async () => assertRefused(await run(line.split(' ').filter((word) => word !== '')), message));

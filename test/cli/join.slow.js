@@ -53,6 +53,13 @@ test('two joined parts find the rate that the target can bear', async (t) => {
   assert.ok(Math.abs(Number(search.answer?.level) / PER_SECOND - 1) < 0.05, `${search.answer?.level}`);
 });
 
+test('a thread of a part without any request ends before time zero', async (t) => {
+  const [{ url, state }, out] = [await startTarget(t), scratch(t)('r.json')];
+  const parts = await startParts(url, '--rate 2 --duration 1s --threads 2'.split(' '), out);
+  const ended = await Promise.all(parts.map((part) => part.ended));
+  assert.deepEqual([state.requests, ...ended.map(({ code }) => code)], [2, 0, 0], ended[0].stderr);
+});
+
 test('a joined part fails if its own result cannot be written', async (t) => {
   const [{ url, state }, path] = [await startTarget(t), scratch(t)];
   const parts = await startParts(url, '--rate 20 --duration 2s'.split(' '), path('r.json'));

@@ -100,7 +100,8 @@ for (const [cell, dropped] of tail.dropped.entries()) {
 }
 const tally = recorder.finish();
 post('end', { tally, kept: keepFiles.map((file) => file?.close() ?? null) });
-report({ atMs: tail.endedMs, tally, open: null });
+// A thread without requests ends before time zero.
+report({ atMs: Math.max(0, tail.endedMs), tally, open: null });
 livePort?.close();
 
 function warmUp() {
