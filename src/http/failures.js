@@ -297,6 +297,9 @@ function findInnermost(error) {
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO' || code === 'UNSPECIFIED') return { code: opensslCode(message) ?? code, start: '' };
+    // Of TCP: a firewall or a route of this machine prohibits it.
+    const isProhibited = (code === 'EACCES' || code === 'EPERM') && current.port !== undefined;
+    if (isProhibited) return { code: 'EHOSTUNREACH', start: '' };
     if (typeof code === 'string') return { code, start: '', status: current.status };
     current = current.cause ?? current.errors?.[0]; // one error for each address of a name
   }

@@ -18,7 +18,7 @@ import { quoted } from '../vault/setup/command.js';
 import { DEFAULT_POOL, kindsToIssue, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { issueBefore, makeMany, readInput } from './prepare.js';
-import { apiPath } from './request-parts.js';
+import { apiPath, vaultHeaders } from './request-parts.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
 /** @import { CertificateFields } from '../pki/certificate-der.js' */
@@ -58,7 +58,7 @@ export async function prepare(context) {
     method: options.method,
     issuerDer: common.issuerDer,
     kinds,
-    namespace: isVault ? target.namespace : null,
+    headers: isVault ? vaultHeaders(target.namespace) : {},
     isVault,
   };
 }

@@ -14,7 +14,7 @@ import {
 } from './ocsp-kinds.js';
 import { openRequestSet } from './ocsp-requests.js';
 import { isSuccess, REFUSAL_OUTCOMES, refusal } from './outcomes.js';
-import { createChooser, namespaceHeader, repeatRequest } from './request-parts.js';
+import { createChooser, repeatRequest } from './request-parts.js';
 
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -22,8 +22,8 @@ import { createChooser, namespaceHeader, repeatRequest } from './request-parts.j
 /** @import { Kind } from './ocsp-kinds.js' */
 /** @import { RequestSet } from './ocsp-requests.js' */
 
-/** @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, namespace: string | null,
- *   kinds: (Kind & {requests: RequestSet})[]}} OcspFixture */
+/** @typedef {Fixture & {path: string, method: 'get' | 'post' | 'auto', issuerDer: Uint8Array, headers: Record<string, string>,
+ *   kinds: (Kind & {requests: RequestSet})[]}} OcspFixture `headers`: for the responder of a Vault */
 
 /** Keeps the choice of a kind independent of other random numbers, e.g. the choice of an operation in a mix. */
 const KIND_STREAM = 60;
@@ -137,9 +137,9 @@ function chooseKind(kinds, seed) {
 }
 
 /** @type {(requests: RequestSet, seed: number, fixture: OcspFixture) => (index: number) => Request} */
-function createKindRequester(requests, seed, { origin, path, method, namespace }) {
+function createKindRequester(requests, seed, { origin, path, method, headers: own }) {
   const set = openRequestSet(requests, seed);
-  const headers = { accept: 'application/ocsp-response', ...namespaceHeader(namespace) };
+  const headers = { accept: 'application/ocsp-response', ...own };
   const postHeaders = { ...headers, 'content-type': 'application/ocsp-request' };
   /** @param {number} index @returns {Request} */
   const build = (index) => {

@@ -7,14 +7,16 @@ import { total } from '../common/sums.js';
 export function apiHeaders(token, namespace) {
   return {
     'content-type': 'application/json',
-    'x-vault-request': 'true',
     ...(token === null ? {} : { 'x-vault-token': token }),
-    ...namespaceHeader(namespace),
+    ...vaultHeaders(namespace),
   };
 }
 
-/** @param {string | null} namespace @returns {Record<string, string>} */
-export const namespaceHeader = (namespace) => (namespace === null ? {} : { 'x-vault-namespace': namespace });
+/** Listeners of Vault Agent may require the first (`require_request_header`). @param {string | null} namespace @returns {Record<string, string>} */
+export const vaultHeaders = (namespace) => ({
+  'x-vault-request': 'true',
+  ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
+});
 
 /** @param {string} basePath of the target's URL, without a trailing slash @param {...string} parts mount, verb, role */
 export function apiPath(basePath, ...parts) {

@@ -79,9 +79,10 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     async health() {
       const path = `${basePath}/v1/sys/health`;
       const { maxBodyBytes } = ORDINARY;
-      const request = { path, headers: { accept: 'application/json' }, timeoutMs: healthMs, maxBodyBytes };
-      const { status, headers, body } = await requester.request(request);
-      if (status >= 300 && status < 400) throw redirected(origin, headers.location);
+      const headers = { accept: 'application/json', 'x-vault-request': 'true' };
+      const request = { path, headers, timeoutMs: healthMs, maxBodyBytes };
+      const { status, headers: fields, body } = await requester.request(request);
+      if (status >= 300 && status < 400) throw redirected(origin, fields.location);
       return { status, json: parseJson(body) };
     },
     close: () => requester.close(),

@@ -68,6 +68,8 @@ const table = [
   ['no file descriptors', error('EMFILE'), 'too_many_open_files'],
   ['no local ports', error('EADDRNOTAVAIL'), 'no_local_port'],
   ['no Unix socket', error('ENOENT'), 'socket_unusable'],
+  ['a Unix socket of someone else', error('EACCES', { address: '/s' }), 'socket_unusable'],
+  ['a prohibited route', error('EACCES', { address: '10.8.8.8', port: 8200 }), 'host_unreachable'],
   ['a Unix socket whose queue is full', error('EAGAIN'), 'socket_queue_full'],
   ['given up', error('ABORT_ERR'), 'aborted'],
   ['something else', error('E_NEW'), 'transport_error'],

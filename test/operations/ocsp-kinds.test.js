@@ -125,7 +125,7 @@ async function open(names, expect = [], { nonce = false } = {}) {
     path: '/ocsp',
     method: 'post',
     issuerDer,
-    namespace: null,
+    headers: {},
     kinds: await Promise.all(
       kinds.map(async (kind) => ({
         ...kind,

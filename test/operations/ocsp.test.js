@@ -32,7 +32,7 @@ async function open(given = {}, serial = '4a') {
     method,
     issuerDer,
     kinds: [{ ...readKinds([], expect)[0], requests }],
-    namespace: 'team',
+    headers: { 'x-vault-namespace': 'team' },
   };
   const set = openRequestSet(requests, plan.load.seed);
   /** @param {keyof typeof STATUS} status @param {number} [index] */

@@ -56,7 +56,7 @@ before(async () => {
   const { hash, nonce, expect, method } = plan(ocsp).options;
   const set = { issuerDer, serials: [parseSerial('01')], order: Uint32Array.of(0), hash, nonce };
   const kinds = [{ ...readKinds([], expect)[0], requests: createRequestSet(set) }];
-  const fixture = { origin, path: '/ocsp', method, issuerDer, kinds, namespace: null };
+  const fixture = { origin, path: '/ocsp', method, issuerDer, kinds, headers: {} };
   classifiers.issue = issue.createClassifier(plan(issue), { serials: createSerialMemory(), csrs: null });
   classifiers.ocsp = ocsp.createClassifier(plan(ocsp), fixture);
 });

@@ -2,7 +2,7 @@
 import { createConnection } from '../../http/connection.js';
 import { parseTargetUrl } from '../../http/request.js';
 import { refusal } from '../../operations/outcomes.js';
-import { apiPath, namespaceHeader } from '../../operations/request-parts.js';
+import { apiPath, vaultHeaders } from '../../operations/request-parts.js';
 import { memoize } from '../../pki/memoize.js';
 import { createOcspChecker, isOcspStatus } from '../../pki/ocsp-check.js';
 import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
@@ -27,7 +27,7 @@ export function createResponder({ url, mount, namespace, tls, timeoutMs, clock }
   const path = apiPath(basePath, mount, 'ocsp');
   const headers = {
     ...{ accept: 'application/ocsp-response', 'content-type': 'application/ocsp-request' },
-    ...namespaceHeader(namespace),
+    ...vaultHeaders(namespace),
   };
   /** @type {Connection[]} */
   const free = [];

@@ -17,6 +17,9 @@ const ENDS = /** @type {const} */ ([
 const UNANSWERED = ['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'];
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
+/** Of far more than any search makes. */
+const MAX_STEPS = 10_000;
+
 /** A run at one level. */
 const Step = z
   .object({
@@ -94,7 +97,7 @@ export const Search = z
     /** `why` in sentences. */
     explanation: z.string(),
     /** In order of time. */
-    steps: z.array(Step),
+    steps: z.array(Step).max(MAX_STEPS),
     /** The result of the run that confirmed the answer. */
     confirmation: Result.nullable(),
   })
