@@ -154,6 +154,7 @@ describe('createVaultClient', () => {
     assert.deepEqual(await client.health(), { status: 503, json: { sealed: true } });
     assert.equal(seen[0].headers['x-vault-token'], undefined);
     assert.equal(seen[0].headers['x-vault-namespace'], undefined);
+    assert.equal(seen[0].headers['x-vault-request'], 'true', 'Vault Agent may require it');
   });
 
   test('keeps the path of the URL as a prefix', async () => {
