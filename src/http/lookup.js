@@ -4,12 +4,16 @@ import dns from 'node:dns';
 /** @import { LookupAddress } from 'node:dns' */
 /** @import { LookupFunction } from 'node:net' */
 
+const MAX_ATTEMPT_MS = 3500;
+
 /**
- * Of a name with several addresses, each but the last has half of the time: Node.js itself would give up on each after 250 ms, sooner than
- * a busy server accepts, as the first SYN that it drops is repeated after 1 s.
+ * Of a name with several addresses, each but the last has a quarter of the time, at most 3.5 s: Node.js itself would give up on each after
+ * 250 ms, but a SYN that a busy server drops is repeated after 1 and 3 s.
  * @param {number} timeoutMs to connect
  */
-export const timeOfAddress = (timeoutMs) => ({ autoSelectFamilyAttemptTimeout: Math.ceil(timeoutMs / 2) });
+export const timeOfAddress = (timeoutMs) => ({
+  autoSelectFamilyAttemptTimeout: Math.ceil(Math.min(timeoutMs / 4, MAX_ATTEMPT_MS)),
+});
 
 const lookups = /** @type {Map<string, Parameters<LookupFunction>[2][]>} */ (new Map());
 /** Shared: a lookup takes one of 4 threads, cannot be cancelled, keeps the process alive. @type {LookupFunction} */

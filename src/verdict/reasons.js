@@ -3,7 +3,7 @@
  * the tool did not offer the requested load, or the counts do not add up. Error bars include the effects of remarks,
  * but for the queue at the target after a stop of the tool.
  */
-import { meanOf } from '../common/histogram.js';
+import { valueAtShare } from '../common/histogram.js';
 import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
 import { MIN_STALLED_MS } from '../engine/watch/sender.js';
 import { percentileBar } from './bars.js';
@@ -28,9 +28,10 @@ const STOPPED_MS = 100;
 const [IDLE, PRESSURE] = [0.05, 0.5];
 /**
  * A backlog grows if each quarter's minimum is this many times the previous one's, the last is at least this share of the plan and this many
- * requests, they differ by this many standard deviations, and at the end there are this many times as many as Little's law explains.
+ * requests, they differ by this many standard deviations, and at the end there are this many times as many as Little's law explains by the
+ * shorter responses, at this share of all.
  */
-const [GROWTH, GROWN_SHARE, GROWN_MIN, DEVIATIONS, UNEXPLAINED] = [1.2, 0.01, 5, 2, 1.2];
+const [GROWTH, GROWN_SHARE, GROWN_MIN, DEVIATIONS, UNEXPLAINED, SHORT] = [1.2, 0.01, 5, 2, 1.2, 0.05];
 /** Minimum shares for a remark: of requests that opened a connection first, and of unchecked responses. */
 const [CONNECTED_FIRST, UNCHECKED] = [0.01, 0.5];
 
@@ -221,8 +222,9 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
   const isClear = last - second >= DEVIATIONS * Math.sqrt(second + last);
   const isMore = second > 0 && third >= GROWTH * second && last >= GROWTH * third && isClear;
   if (!isMore || last < Math.max(GROWN_MIN, GROWN_SHARE * planned)) return null;
-  // Also without a queue the number in flight rises until the first response; with one, later requests take longer than the mean.
-  const explained = seen.windowMs > 0 ? (planned / seen.windowMs) * meanOf(seen.response) : 0;
+  // Also without a queue the number in flight rises until the first response. With one, the first requests take the shortest time.
+  const shortMs = seen.response.totalCount > 0 ? valueAtShare(seen.response, SHORT) : 0;
+  const explained = seen.windowMs > 0 ? (planned * shortMs) / seen.windowMs : 0;
   if (backlog.atEnd <= UNEXPLAINED * explained) return null;
   const text = `The backlog was still growing when the last requests came due: ${formatCount(backlog.atEnd)} had no response yet, and the percentiles depend on the length of the run.`;
   return { text, remedy };

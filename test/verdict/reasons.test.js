@@ -71,6 +71,18 @@ function backlog(...quarterMins) {
   return { looks: 40, waitingLooks: 10 * waiting, quarterMins, atEnd: Number(quarterMins[3]) + 7 };
 }
 
+/** A thousand requests in 10 s, at so many times the capacity: each waits for those before it. @param {number} times */
+function overload(times) {
+  const response = mixed(
+    .../** @type {[number, number][]} */ (
+      Array.from({ length: 1000 }, (_, i) => [1, 10 * i * (times - 1) + 5])
+    ),
+  );
+  const atEnd = 1000 * (1 - 1 / times);
+  const quarterMins = [0, 1, 2, 3].map((quarter) => (quarter * atEnd) / 4);
+  return { response, ownResponse: response, backlog: { looks: 40, waitingLooks: 30, quarterMins, atEnd } };
+}
+
 const FULL = { processCores: 0.4, idleShare: 0.04, pressureShare: 0.5 };
 
 /** @type {[string, Parameters<typeof judge>[0], 'valid' | 'invalid', string[]][]} sentence, observed, verdict, codes */
@@ -221,6 +233,8 @@ const TABLE = [
     [],
   ],
   ['numbers in flight that vary by chance', { backlog: backlog(0, 10, 13, 17) }, 'valid', []],
+  ['twice the capacity', overload(2), 'valid', ['backlog_growing']],
+  ['eight times the capacity', overload(8), 'valid', ['backlog_growing']],
   ['a backlog that emptied once', { backlog: backlog(0, 10, 0, 30) }, 'valid', []],
   ['a backlog that has stopped growing', { backlog: backlog(0, 20, 30, 31) }, 'valid', []],
   ['under a hundredth of the plan', { backlog: backlog(0, 3, 6, 9) }, 'valid', []],
