@@ -85,31 +85,33 @@ export function createSlots({
   const free = [...slots];
   /** Free and open, but no longer fresh: after requests, idle for longest first, and before the first, in the order of opening. */
   const [stale, unused] = /** @type {[typeof slots, typeof slots]} */ ([[], []]);
-  /** Free, but their connection was not open when this was last looked at. @type {typeof slots} */
+  /** Free and no longer fresh, but their connection was not open when this was last looked at. @type {typeof slots} */
   const closed = [];
   const countFree = () => free.length + stale.length + unused.length + closed.length;
   const sinceOf = (/** @type {Slot | undefined} */ slot) => slot?.freeSince ?? Number.POSITIVE_INFINITY;
   const freeSince = () =>
     Math.min(sinceOf(free[0]), sinceOf(stale[0]), sinceOf(unused[0]), sinceOf(closed[0]));
+  const take = (/** @type {typeof slots[number] | undefined} */ slot) =>
+    /** @type {typeof slots[number]} */ (slot);
   let backingOff = 0;
   const served = { count: 0, ms: 0 };
 
   /**
-   * A free slot: the longest idle of the fresh, else the freshest, else one that has had no request: `openssl ocsp` serves its connections in
-   * the order of opening. At last one that must connect.
+   * A free slot: the longest idle of the fresh, else the freshest, else one that has had no request, at last one that must connect. One that had none
+   * is also used before a fresh one that must connect: `openssl ocsp` serves its connections in the order of opening.
    */
   function takeFree() {
     const now = clock();
     const isOpen = (/** @type {Slot | undefined} */ slot) => slot?.connection.isOpen() ?? true;
-    const isFresh = (/** @type {Slot} */ slot) => isOpen(slot) && now - slot.freeSince < FRESH_MS;
-    const fresh = free.findIndex(isFresh);
+    const fresh = free.findIndex(({ freeSince }) => now - freeSince < FRESH_MS);
     // At once: there may be 10,000.
     for (const slot of free.splice(0, fresh < 0 ? free.length : fresh))
       (isOpen(slot) ? (slot.index < 0 ? unused : stale) : closed).push(slot);
-    if (free.length > 0) return /** @type {typeof slots[number]} */ (free.shift());
-    while (!isOpen(stale.at(-1))) closed.push(/** @type {typeof slots[number]} */ (stale.pop()));
-    while (!isOpen(unused[0])) closed.push(/** @type {typeof slots[number]} */ (unused.shift()));
-    return /** @type {typeof slots[number]} */ (stale.pop() ?? unused.shift() ?? closed.shift());
+    const isReady = free.length > 0 && isOpen(free[0]);
+    while (!isReady && !isOpen(unused[0])) closed.push(take(unused.shift()));
+    if (free.length > 0) return take(isReady || unused.length === 0 ? free.shift() : unused.shift());
+    while (!isOpen(stale.at(-1))) closed.push(take(stale.pop()));
+    return take(stale.pop() ?? unused.shift() ?? closed.shift());
   }
 
   /** @param {Slot} slot @returns {Exchange} */

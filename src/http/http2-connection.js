@@ -79,7 +79,7 @@ export async function checkHttp2(origin, tls, { streamsPerConnection, concurrenc
       'Use an https:// address, --tls with --dev, or --http 1.1.',
     );
   const streams = Math.min(streamsPerConnection ?? 1, concurrency);
-  const [first, ...others] = createStreams({ origin, tls: tlsInRotation(tls)[0], streams });
+  const [first, ...others] = createStreams({ origin, tls: tlsInRotation(tls)[0], streams, timeoutMs });
   try {
     await rejectOnStop(first.open(timeoutMs), stop);
   } catch (/** @type {any} */ error) {

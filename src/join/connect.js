@@ -50,7 +50,7 @@ export async function connect(options, calls) {
 
 /** @param {Options} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
 function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost }, calls) {
-  const socket = createConnection(where);
+  const socket = createConnection({ ...where, autoSelectFamilyAttemptTimeout: GREET_WITHIN_MS / 4 });
   socket.setNoDelay(true);
   let [isWelcome, isAdmitted] = [false, false];
   /** Why the socket fails, in more detail than the wire knows. */

@@ -369,24 +369,47 @@ describe('a slot', () => {
     assert.deepEqual([given.slots.free, given.slots.inFlight], [0, 5]);
   });
 
-  test('without a connection are used last, in turn', () => {
+  test('without a connection connect in their turn, but after 4 s only if no other is free', () => {
     const given = setUp({ count: 4 });
     for (const slot of [0, 1]) given.lost.add(slot);
-    assert.deepEqual(sendersOf(given, [0, 1, 2]), [2, 3, 2]);
+    assert.deepEqual(sendersOf(given, [0, 1, 2, 3]), [0, 1, 2, 3]);
     given.time.block(5000);
-    given.lost.add(3);
-    assert.deepEqual(sendersOf(given, [3]), [2]);
+    assert.deepEqual(sendersOf(given, [4]), [3]);
+    given.time.block(5000);
     for (const slot of [2, 3]) given.lost.add(slot);
-    assert.deepEqual(sendersOf(given, [4, 5, 6, 7, 8]), [0, 1, 3, 2, 0], 'all of them, in turn');
+    assert.deepEqual(sendersOf(given, [5]), [0]);
+    for (const [index, slot] of [
+      [6, 0],
+      [7, 1],
+      [8, 3],
+      [9, 2],
+    ]) {
+      given.slots.fire(index, given.time.clock());
+      assert.equal(given.log.at(-1), `${slot} sends ${index}`);
+    }
+  });
+
+  test('that had no request yet are used before one that must connect', () => {
+    const given = setUp({ count: 3 });
+    assert.deepEqual(sendersOf(given, [0]), [0]);
+    given.time.block(5000);
+    given.lost.add(0);
+    const senders = [1, 2, 3].map((index) => {
+      const [slot] = sendersOf(given, [index]);
+      given.lost.add(slot);
+      return slot;
+    });
+    assert.deepEqual(senders, [1, 2, 1]);
   });
 
   test('that could have taken the request make it late, even if another one takes it', () => {
     const { time, slots, exchanges, lost, done, lags } = setUp({ count: 2 });
+    time.block(5000);
     lost.add(1);
-    slots.fire(0, 0);
+    slots.fire(0, 5000);
     time.block(10);
     exchanges[0].onResponse(200, Buffer.alloc(0));
-    slots.fire(1, 5);
+    slots.fire(1, 5005);
     exchanges[0].onResponse(200, Buffer.alloc(0));
     assert.deepEqual([done[1].slot, lags[1]], [0, 5]);
   });

@@ -20,7 +20,7 @@ import { buildOcspRequest, createCertId } from '../../pki/ocsp-request.js';
 /**
  * @param {{url: string, mount: string, namespace: string | null, tls: Tls, timeoutMs: number,
  *   clock: Clock}} node `timeoutMs`: per query, including the connection setup
- * @param {(options: {origin: string, tls: Tls}) => Connection} [open]
+ * @param {(options: {origin: string, tls: Tls, timeoutMs: number}) => Connection} [open]
  */
 export function createResponder({ url, mount, namespace, tls, timeoutMs, clock }, open = createConnection) {
   const { origin, basePath } = parseTargetUrl(url, '--node');
@@ -37,7 +37,7 @@ export function createResponder({ url, mount, namespace, tls, timeoutMs, clock }
   return {
     /** Opens a connection if none is free. @param {Query} query @param {(reply: Reply) => void} onReply */
     query({ body, certId, checker }, onReply) {
-      const connection = free.pop() ?? open({ origin, tls });
+      const connection = free.pop() ?? open({ origin, tls, timeoutMs });
       /** @type {number | null} */
       let sentMs = null;
       const finish = (/** @type {string} */ outcome, arrivedMs = clock.now()) => {

@@ -7,6 +7,7 @@ import { METRICS } from '../../plan/requirements.js';
 import { errorRateOf } from '../../result/build.js';
 import { invalidReasonOf } from '../../result/document.js';
 import { explain, findBracket } from '../../result/search/explain.js';
+import { TOKEN_ENDED } from '../../verdict/observed.js';
 import { findPeak } from './peak.js';
 import { createTries, findHighest, TOLERANCE } from './search.js';
 import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan.js';
@@ -180,7 +181,9 @@ export function judgeStep(result, { of, enough, isJudged = () => true, cutShort 
     const reason = `A sender thread was busy for ${Math.floor(busy * 100)} % of the time: this is the tool's limit, not the target's.`;
     return { verdict: 'not offered', reason };
   }
-  if (cutShort !== null) return { verdict: 'not met', reason: cutShort, isClear: true };
+  // Refusals of a token that has ended are no proof against the target.
+  if (cutShort !== null && !verification.notes?.includes(TOKEN_ENDED))
+    return { verdict: 'not met', reason: cutShort, isClear: true };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) {
     const hasWaited = (measurement.observed?.backlogShare ?? 0) > 0;

@@ -4,6 +4,7 @@ import { judgeStep } from '../../../src/campaigns/search/find-max.js';
 import { USED_UP } from '../../../src/operations/revoke.js';
 import { parseRequirement } from '../../../src/plan/requirements.js';
 import { judgeRequirement } from '../../../src/result/requirements/judge.js';
+import { TOKEN_ENDED } from '../../../src/verdict/observed.js';
 import { view } from '../../result/view.js';
 
 /** @import { Result } from '../../../src/result/schema.js' */
@@ -144,6 +145,14 @@ test('ended early: clearly not met', () => {
     cutShort: 'The step was cut short.',
   });
   assert.deepEqual(judged, { verdict: 'not met', reason: 'The step was cut short.', isClear: true });
+});
+
+test('ended early by refusals of a token that has ended: no verdict on the target', () => {
+  const ended = resultOf('valid', [], [{ ...UNPROVEN, doubt: 'tool' }]);
+  const step = { of: /** @type {const} */ ('rate'), enough: 300, cutShort: 'The step was cut short.' };
+  assert.equal(judgeStep(ended, step).verdict, 'not met');
+  const noted = /** @type {any} */ ({ ...ended, verification: { notes: [TOKEN_ENDED] } });
+  assert.equal(judgeStep(noted, step).verdict, 'not offered');
 });
 
 test('ran out of certificates: no verdict on the target, whatever the figures', () => {
