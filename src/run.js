@@ -95,7 +95,10 @@ export async function run(givenPlan, options = {}) {
     const unopened = (await rejectOnStop(Promise.all(shards.map((shard) => shard.connect())), stop)).flat();
     if (unopened.length > 0) {
       const failed = `Connections that could not be opened before the run: ${unopened.length}`;
-      onEvent({ type: 'warning', text: `${failed} (${unopened[0]}); the run retries them.` });
+      onEvent({
+        type: 'warning',
+        text: `${failed} (${unopened[0]}); the run opens them when it needs them.`,
+      });
     }
     throwIfStopped(stop);
     const target = { url: fixture.targetUrl, ...fixture.target };

@@ -77,7 +77,7 @@ export function describeMisuse(message, args, { commands, flags }) {
 }
 
 /**
- * Every value is text: options.js converts and checks it. `isListed`: false for a run, as yargs then formats the help, too (50 ms).
+ * Every value is text: options.js converts and checks it. `isListed`: false for a run, for which yargs would format the help, too (50 ms).
  * @param {Argv} parser @param {string} name @param {Command} command @param {boolean} isListed in the help and completions
  */
 export function declareCommand(parser, name, { options, positionals, examples, epilogue = '' }, isListed) {

@@ -7,7 +7,6 @@
 /** @import { Sample } from './recording/ring.js' */
 /** @import { watchReading } from './watch/sender.js' */
 
-/** @typedef {ReturnType<typeof createSlots>} Slots */
 /**
  * After this time without a request, a connection is used only if no fresher one is free: the server may be closing it. Node.js and Apache
  * wait for 5 s, Vault 10 s for the first request.
@@ -17,6 +16,7 @@ const FRESH_MS = 4000;
 /** Backoff of a slot in a closed loop after a failed connect, doubling up to the maximum. */
 const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 
+/** @typedef {ReturnType<typeof createSlots>} Slots */
 /** @typedef {ReturnType<typeof createSlot>} Slot */
 /** Times in ms. @param {Connection} connection */
 function createSlot(connection) {
@@ -33,7 +33,7 @@ function createSlot(connection) {
     firstBytes: Number.NaN,
     /** Since time zero, unless it has had a request. */
     freeSince: 0,
-    /** When the request and a slot were there. */
+    /** When the request was due and a slot was free. */
     couldStart: 0,
     /** When a tool that is never late would have handed this request over. */
     dueToStart: 0,
@@ -85,7 +85,7 @@ export function createSlots({
   const free = [...slots];
   /** Free and open, but no longer fresh: after requests, idle for longest first, and before the first, in the order of opening. */
   const [stale, unused] = /** @type {[typeof slots, typeof slots]} */ ([[], []]);
-  /** Free and no longer fresh, but their connection was not open when this was last looked at. @type {typeof slots} */
+  /** Free and no longer fresh, but their connection was not open when last checked. @type {typeof slots} */
   const closed = [];
   const countFree = () => free.length + stale.length + unused.length + closed.length;
   const sinceOf = (/** @type {Slot | undefined} */ slot) => slot?.freeSince ?? Number.POSITIVE_INFINITY;
@@ -97,7 +97,7 @@ export function createSlots({
   const served = { count: 0, ms: 0 };
 
   /**
-   * A free slot: the longest idle of the fresh, else the freshest, else one that has had no request, at last one that must connect. One that had none
+   * A free slot: the longest idle of the fresh, else the freshest, else one that has had no request; last, one that must connect. One that had none
    * is also used before a fresh one that must connect: `openssl ocsp` serves its connections in the order of opening.
    */
   function takeFree() {

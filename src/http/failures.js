@@ -298,7 +298,8 @@ function findInnermost(error) {
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO' || code === 'UNSPECIFIED') return { code: opensslCode(message) ?? code, start: '' };
     // Of TCP: a firewall or a route of this machine prohibits it.
-    const isProhibited = (code === 'EACCES' || code === 'EPERM') && current.port !== undefined;
+    const { port = current.errors?.[0]?.port } = current;
+    const isProhibited = (code === 'EACCES' || code === 'EPERM') && port !== undefined;
     if (isProhibited) return { code: 'EHOSTUNREACH', start: '' };
     if (typeof code === 'string') return { code, start: '', status: current.status };
     current = current.cause ?? current.errors?.[0]; // one error for each address of a name

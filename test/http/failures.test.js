@@ -70,6 +70,11 @@ const table = [
   ['no Unix socket', error('ENOENT'), 'socket_unusable'],
   ['a Unix socket of someone else', error('EACCES', { address: '/s' }), 'socket_unusable'],
   ['a prohibited route', error('EACCES', { address: '10.8.8.8', port: 8200 }), 'host_unreachable'],
+  [
+    'prohibited routes to each address of a name',
+    error('EACCES', { errors: [error('EACCES', { port: 8200 }), error('EACCES', { port: 8200 })] }),
+    'host_unreachable',
+  ],
   ['a Unix socket whose queue is full', error('EAGAIN'), 'socket_queue_full'],
   ['given up', error('ABORT_ERR'), 'aborted'],
   ['something else', error('E_NEW'), 'transport_error'],

@@ -41,7 +41,7 @@ test('requests that the early end of a search step left unsent are not errors of
           neverSentDue: 900,
         };
         const cut = { ...result, totals: { ...result.totals, ...counts }, errorShare: 0.91 };
-        return { ...ended, result: cut, cutShort: 'The step was cut short.' };
+        return { ...ended, result: cut, cutShort: { why: 'The step was cut short.', isClear: true } };
       },
     },
   );

@@ -17,7 +17,7 @@ import { canGrowPool, enoughRequests, isJudgedAt, planOfStep } from './step-plan
 /** @import { Search, SearchStep } from '../../result/search/search-schema.js' */
 /** @import { Judged, Phase, Why } from './search.js' */
 /** @import { SearchSettings } from './search-options.js' */
-/** @import { RecoveryEnd, StepEnd } from './steps.js' */
+/** @import { CutShort, RecoveryEnd, StepEnd } from './steps.js' */
 
 /** @typedef {{number: number, level: number, phase: Phase, attempt: number}} StepPosition `number` from 1 */
 /**
@@ -166,7 +166,7 @@ const NOTHING_LEFT =
  * `cutShort`: why the step ended early; `canGrow`: the next step has more certificates to revoke
  * @param {Result} result
  * @param {{of: 'rate' | 'concurrency', enough: number, isJudged?: (requirement: number) => boolean,
- *   cutShort?: string | null, canGrow?: boolean}} step
+ *   cutShort?: CutShort | null, canGrow?: boolean}} step
  * @returns {Judged}
  */
 export function judgeStep(result, { of, enough, isJudged = () => true, cutShort = null, canGrow = true }) {
@@ -183,11 +183,13 @@ export function judgeStep(result, { of, enough, isJudged = () => true, cutShort 
   }
   // Refusals of a token that has ended are no proof against the target.
   if (cutShort !== null && !verification.notes?.includes(TOKEN_ENDED))
-    return { verdict: 'not met', reason: cutShort, isClear: true };
+    return { verdict: 'not met', reason: cutShort.why, isClear: cutShort.isClear };
   const overload = measurement.reasons.find(({ code }) => code === OVERLOAD);
   if (overload !== undefined) {
-    const hasWaited = (measurement.observed?.backlogShare ?? 0) > 0;
-    const inUse = hasWaited ? ` All ${formatCount(result.load.concurrency)} connections were in use.` : '';
+    const isFull = (measurement.observed?.backlogShare ?? 0) >= 0.5;
+    const inUse = isFull
+      ? ` Most of the time no connection was free (--concurrency ${formatCount(result.load.concurrency)}).`
+      : '';
     return { verdict: 'not met', reason: `${overload.text}${inUse}`, isClear: true };
   }
   const judged = result.requirements.filter((_, i) => isJudged(i));

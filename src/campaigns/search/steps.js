@@ -12,7 +12,7 @@ import { isPreparedOnce, planOfAll } from './step-plan.js';
 /** @import { Result } from '../../result/schema.js' */
 /** @import { LiveHook, Prepared, RunEvent, RunOptions } from '../../run.js' */
 
-/** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: string | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
+/** @typedef {{result: Result, recovery: RecoveryEnd, cutShort?: CutShort | null}} StepEnd `recovery`: before it; `cutShort`: why it ended early */
 /** @typedef {{origin: string, path: string, tls: Tls}} ProbeTarget */
 
 /** Recovery probe. Any response counts: only its time matters. */
@@ -107,7 +107,7 @@ export function openSteps(
 async function runWithEarlyStop(stepPlan, options, runner) {
   const watch = watchEarlyStop(stepPlan);
   const over = new AbortController();
-  /** @type {string | null} */
+  /** @type {CutShort | null} */
   let cutShort = null;
   const result = await runner.run(stepPlan, {
     ...options,
@@ -159,6 +159,8 @@ function downError(origin, waitedMs) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase' | 'succeeded' | 'failed'>} Interval */
 
+/** `isClear`: requests wait, now; failures may have been a blip @typedef {{why: string, isClear: boolean}} CutShort */
+
 /** A step ends early if more than MIN_LATE requests, and LATE_FACTOR times those allowed, are late for LATE_SECONDS. */
 const [LATE_FACTOR, MIN_LATE, LATE_SECONDS] = [2, 5, 2];
 
@@ -167,7 +169,7 @@ const MAX_DEVIATIONS = 3;
 
 /**
  * @param {Pick<Plan, 'load' | 'requirements'>} plan of a step
- * @returns {(interval: Interval) => string | null} called once a second: why a requirement can no longer be met
+ * @returns {(interval: Interval) => CutShort | null} called once a second: why a requirement can no longer be met
  */
 export function watchEarlyStop({ load, requirements }) {
   const { ratePerSecond, durationMs, warmupMs, concurrency } = load;
@@ -184,6 +186,7 @@ export function watchEarlyStop({ load, requirements }) {
       return [{ text, allowed: share * planned, notLate: due + MAX_DEVIATIONS * Math.sqrt(due) + 1 }];
     },
   );
+  const mostOf = (/** @type {{allowed: number}} */ { allowed }) => Math.max(MIN_LATE, LATE_FACTOR * allowed);
   let streak = 0;
   return ({ elapsedMs, inFlight, waiting, phase, succeeded, failed }) => {
     // Requests that wait while connections are free are delayed by the tool.
@@ -196,16 +199,19 @@ export function watchEarlyStop({ load, requirements }) {
     // A failure is slower than any limit.
     const unmet =
       phase === 'measuring' && !isTool
-        ? limits.find((one) => failed + lateOf(one.notLate) > Math.max(MIN_LATE, LATE_FACTOR * one.allowed))
+        ? limits.find((one) => failed + lateOf(one.notLate) > mostOf(one))
         : undefined;
     streak = unmet === undefined ? 0 : streak + 1;
     if (unmet === undefined || streak < LATE_SECONDS) return null;
     const late = lateOf(unmet.notLate);
     const causes = [
       ...(failed > 0 ? [`${formatCount(failed)} had failed`] : []),
-      ...(late > 0 ? [`${formatCount(late)} or more had waited longer than that without a response`] : []),
+      ...(late > 0
+        ? [`${formatCount(late)} or more had waited longer than the limit without a response`]
+        : []),
     ];
-    return `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests, ${causes.join(', and ')}.`;
+    const why = `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests, ${causes.join(', and ')}.`;
+    return { why, isClear: late > mostOf(unmet) };
   };
 }
 

@@ -17,7 +17,7 @@ const ENDS = /** @type {const} */ ([
 const UNANSWERED = ['lowest', 'unconfirmed', 'interrupted', 'broken off', 'going on'];
 const Verdict = z.enum(['met', 'not met', 'not proven', 'not offered']).meta({ id: 'StepVerdict' });
 
-/** Of far more than any search makes. */
+/** Far more than any search makes. */
 const MAX_STEPS = 10_000;
 
 /** A run at one level. */

@@ -142,15 +142,19 @@ test('ended early: clearly not met', () => {
   const judged = judgeStep(resultOf('invalid', [{ code: 'nothing_measured' }], [UNPROVEN]), {
     of: 'rate',
     enough: 300,
-    cutShort: 'The step was cut short.',
+    cutShort: { why: 'The step was cut short.', isClear: true },
   });
   assert.deepEqual(judged, { verdict: 'not met', reason: 'The step was cut short.', isClear: true });
 });
 
 test('ended early by refusals of a token that has ended: no verdict on the target', () => {
   const ended = resultOf('valid', [], [{ ...UNPROVEN, doubt: 'tool' }]);
-  const step = { of: /** @type {const} */ ('rate'), enough: 300, cutShort: 'The step was cut short.' };
-  assert.equal(judgeStep(ended, step).verdict, 'not met');
+  const step = {
+    of: /** @type {const} */ ('rate'),
+    enough: 300,
+    cutShort: { why: 'The step was cut short.', isClear: false },
+  };
+  assert.deepEqual(judgeStep(ended, step), { verdict: 'not met', reason: step.cutShort.why, isClear: false });
   const noted = /** @type {any} */ ({ ...ended, verification: { notes: [TOKEN_ENDED] } });
   assert.equal(judgeStep(noted, step).verdict, 'not offered');
 });
