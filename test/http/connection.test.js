@@ -135,13 +135,16 @@ describe('an exchange', () => {
 
 describe('a connection', () => {
   test('is opened in advance, used, and reopened after the server closes it', async () => {
+    assert.equal(connection.isOpen(), false);
     await connection.open(10_000);
     for (let i = 0; i < 5; i++) assert.equal((await ask(ok)).answer?.status, 200);
     assert.deepEqual([server.state.connections, server.state.requests], [1, 5]);
+    assert.equal(connection.isOpen(), true);
     for (const open of [true, false]) {
       if (open) await connection.open(10_000);
       for (const socket of server.sockets) socket.end();
       await until(() => server.sockets.size === 0);
+      await until(() => !connection.isOpen());
       await new Promise((resolve) => setTimeout(resolve, 20));
       assert.equal((await ask(ok)).answer?.status, 200);
     }

@@ -287,10 +287,13 @@ describe('on a server of Node', () => {
     test(`${maxRequests ?? 'no limit of'} requests per connection, ${count} at a time`, async () => {
       const handshakes = /** @type {Handshakes} */ ({});
       const streams = open({ streams: count, maxRequests, handshakes });
+      assert.equal(streams[0].isOpen(), false);
       for (let i = 0; i < 12; i += count) {
         const all = await Promise.all(streams.map((stream) => exchange(stream).ended));
         for (const { answer } of all) assert.equal(answer?.status, 200);
       }
+      const isLeft = maxRequests === null || 12 % maxRequests !== 0;
+      assert.equal(streams[0].isOpen(), isLeft, 'with requests left to it');
       assert.equal(server.state.seen.length, 12);
       assert.equal(server.state.connections, connections);
       const [[name, counts]] = Object.entries(handshakes);
