@@ -38,7 +38,7 @@ const spanFrom = (/** @type {number} */ fromMs, /** @type {number} */ toMs) => (
 
 /**
  * @param {object} context @param {LoadPlan} context.load @param {Arrivals} context.arrivals
- * @param {bigint} context.originNs time zero @param {Connection[]} context.connections
+ * @param {bigint} context.originNs time zero @param {Connection[]} context.connections @param {boolean} [context.rotates] see createSlots
  * @param {(index: number) => Request} context.request
  * @param {(index: number) => number} context.memberOf position in the plan's list of operations
  * @param {{count: number, of: (intended: number, member: number) => number}} context.cells of the tally
@@ -46,8 +46,19 @@ const spanFrom = (/** @type {number} */ fromMs, /** @type {number} */ toMs) => (
  * @param {Pacing} context.pacing @param {PacingThread | null} context.thread null: a timer does the pacing
  */
 export function startSending(context) {
-  const { load, arrivals, originNs, connections, request, memberOf, cells, recorder, pacing, thread } =
-    context;
+  const {
+    load,
+    arrivals,
+    originNs,
+    connections,
+    rotates,
+    request,
+    memberOf,
+    cells,
+    recorder,
+    pacing,
+    thread,
+  } = context;
   const clock = createClock(originNs);
   const { add, advanceWatermark, behind } = recorder;
   const { schedule, shards } = arrivals;
@@ -88,6 +99,7 @@ export function startSending(context) {
       return nowMs;
     },
     connections,
+    rotates,
     request,
     timeoutMs: load.timeoutMs,
     backOffAfterFailedConnect: load.model === 'closed',

@@ -125,6 +125,7 @@ export async function createShard(input, mix, onSecond) {
   const { timeoutMs } = load;
   const dialling = { origin: fixture.origin, route, maxRequests, resumes, handshakes, lookup, timeoutMs };
   const variants = tlsInRotation(tls);
+  const rotates = rotation !== null || load.localAddresses.length > 1 || variants.length > 1;
   const inFlight = share(load.concurrency, shard, shards);
   const streams = streamsPerConnection ?? 1;
   /** HTTP/2: one for each stream. */
@@ -160,7 +161,16 @@ export async function createShard(input, mix, onSecond) {
     /** @param {bigint} originNs time zero @returns {Promise<ShardEnd>} rejects when a thread fails */
     start(originNs) {
       thread?.start(originNs);
-      const context = { connections, request, memberOf: mix.memberOf, cells, recorder, pacing, thread };
+      const context = {
+        connections,
+        rotates,
+        request,
+        memberOf: mix.memberOf,
+        cells,
+        recorder,
+        pacing,
+        thread,
+      };
       sending = startSending({ load, arrivals, originNs, ...context });
       const ended = sending.ended.then((end) => ({ ...end, handshakes }));
       return Promise.race([ended, recorder.failed, ...(thread === null ? [] : [thread.failed])]);

@@ -61,6 +61,7 @@ const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
  * @param {boolean} context.backOffAfterFailedConnect
+ * @param {boolean} [context.rotates] all connections take part, however long they were idle: they differ in their addresses or certificates
  * @param {(slot: Slot, sample: Sample, backoffMs: number) => void} context.onDone `operation` is not set yet; `backoffMs`: the slot rests
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
@@ -72,6 +73,7 @@ export function createSlots({
   request,
   timeoutMs,
   backOffAfterFailedConnect,
+  rotates = false,
   onDone,
   onFree,
   reading = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 },
@@ -81,6 +83,7 @@ export function createSlots({
     const slot = createSlot(connection);
     return Object.assign(slot, { exchange: createExchange(slot) });
   });
+  const freshMs = rotates ? Number.POSITIVE_INFINITY : FRESH_MS;
   /** Idle for longest first, so that all are used. */
   const free = [...slots];
   /** Free and open, but no longer fresh: after requests, idle for longest first, and before the first, in the order of opening. */
@@ -103,7 +106,7 @@ export function createSlots({
   function takeFree() {
     const now = clock();
     const isOpen = (/** @type {Slot | undefined} */ slot) => slot?.connection.isOpen() ?? true;
-    const fresh = free.findIndex(({ freeSince }) => now - freeSince < FRESH_MS);
+    const fresh = free.findIndex(({ freeSince }) => now - freeSince < freshMs);
     // At once: there may be 10,000.
     for (const slot of free.splice(0, fresh < 0 ? free.length : fresh))
       (isOpen(slot) ? (slot.index < 0 ? unused : stale) : closed).push(slot);

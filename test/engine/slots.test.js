@@ -19,6 +19,7 @@ function setUp({
   count = 1,
   timeoutMs = 1000,
   backsOff = false,
+  rotates = false,
   onFree = () => {},
   onSample = () => {},
   poll = false,
@@ -54,6 +55,7 @@ function setUp({
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
     timeoutMs,
     backOffAfterFailedConnect: backsOff,
+    rotates,
     onDone({ connection, index, intended, handed, sent, dueToStart }, sample) {
       const { done: at, failure, status, body } = sample;
       onSample(sample);
@@ -387,6 +389,12 @@ describe('a slot', () => {
       given.slots.fire(index, given.time.clock());
       assert.equal(given.log.at(-1), `${slot} sends ${index}`);
     }
+  });
+
+  test('that differ in their addresses or certificates all take part, even at a low rate', () => {
+    const given = setUp({ count: 3, rotates: true });
+    given.lost.add(1);
+    assert.deepEqual(sendersOf(given, [0, 1, 2, 3], 36_000), [0, 1, 2, 0]);
   });
 
   test('that had no request yet are used before one that must connect', () => {
