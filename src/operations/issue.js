@@ -62,7 +62,7 @@ export const issue = {
     'issue --dev --role example-dot-com-ec --duration 10s',
     "issue --concurrency 10 --duration 2m --require 'rate>=1000/h'",
     "issue --rate 1000/h --duration 10m --role web --cn 'host-{n}.example.com' --require 'p99<1s'",
-    "issue --sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50/s --keep issued.jsonl",
+    "issue --sign --role example-dot-com-ec --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50/s --keep issued.jsonl",
   ],
   options: { role, ...names, sign: signFlag, ...csrs },
   outcomes: {
@@ -96,7 +96,7 @@ export const sign = {
   name: 'sign',
   examples: [
     'sign --dev --duration 10s',
-    "sign --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m",
+    "sign --role example-dot-com-ec --key-type ec-256 --pool 200 --cn 'host-{random}.example.com' --rate 50 --duration 1m",
   ],
   options: { role, ...names, ...csrs },
 };

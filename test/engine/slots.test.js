@@ -14,7 +14,7 @@ import { createVirtualTime } from './virtual-time.js';
 
 const ON_TIME = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 };
 
-/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
+/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, rotates?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
 function setUp({
   count = 1,
   timeoutMs = 1000,
