@@ -95,7 +95,7 @@ async function describeStep({ name, plan, searchSettings = null, notJudged = [] 
   const before = schedule === null ? '' : ` with ${formatCount(schedule.firstMeasured)} more`;
   const warmUp = load.warmupMs > 0 && `after a warm-up of ${formatDuration(load.warmupMs)}${before}`;
   const count = planned === null ? 'as many as the target can handle' : formatCount(planned);
-  const ofAll = load.shard === null ? null : `of which this part (${partName(load.shard)}) sends its share`;
+  const ofAll = load.shard === null ? null : `of which ${partName(load.shard)} sends its share`;
   const text = [count, warmUp, ofAll].filter(Boolean).join(', ');
   return [
     ...facts({
