@@ -29,7 +29,8 @@ export const hasEnded = ({ exitCode, signalCode }) => exitCode !== null || signa
 
 /** @param {ChildProcess} child @returns {Promise<any>} @throws {Error} if the child exits first, or sends nothing for 20 s */
 export async function nextMessage(child) {
-  const signal = AbortSignal.timeout(RESPONDS_WITHIN_MS);
+  const [timeout, over] = [AbortSignal.timeout(RESPONDS_WITHIN_MS), new AbortController()];
+  const signal = AbortSignal.any([timeout, over.signal]);
   const ended = hasEnded(child)
     ? Promise.resolve([child.exitCode, child.signalCode])
     : once(child, 'exit', { signal });
@@ -40,7 +41,9 @@ export async function nextMessage(child) {
     const [message] = await Promise.race([once(child, 'message', { signal }), failed]);
     return message;
   } catch (error) {
-    throw signal.aborted ? new Error(`no response within ${RESPONDS_WITHIN_MS / 1000} s`) : error;
+    throw timeout.aborted ? new Error(`no response within ${RESPONDS_WITHIN_MS / 1000} s`) : error;
+  } finally {
+    over.abort(); // removes the listeners
   }
 }
 

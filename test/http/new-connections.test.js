@@ -124,12 +124,17 @@ test("a server's keep-alive time counts from each response, also if only the fir
   });
   t.after(() => server.stop());
   const connection = createConnection({ origin: server.origin, tls: TRUST });
-  const logs = [];
+  const [logs, open] = [/** @type {string[]} */ ([]), /** @type {boolean[]} */ ([])];
   for (const idleMs of [0, 900, 900, 900, 1100, 5000]) {
     nowMs += idleMs;
+    open.push(connection.isOpen());
     logs.push((await askOnce(connection)).join(', '));
   }
   await connection.close();
   const [dialled, kept] = ['dial, sent, 200', 'sent, 200'];
   assert.deepEqual(logs, [dialled, kept, kept, kept, dialled, kept]);
+  assert.deepEqual(
+    open,
+    logs.map((log) => log === kept),
+  );
 });
