@@ -130,7 +130,8 @@ export async function createShard(input, mix, onSecond) {
   const streams = streamsPerConnection ?? 1;
   /** HTTP/2: one for each stream. */
   const connections = Array.from({ length: Math.ceil(inFlight / streams) }, (_, i) => {
-    const index = shard + i * shards;
+    // Counted in this part: the addresses and certificates are its own.
+    const index = Math.floor((shard + i * shards) / (load.shard?.of ?? 1));
     const localAddress = load.localAddresses[index % load.localAddresses.length];
     const options = { ...dialling, tls: variants[index % variants.length], localAddress };
     if (streamsPerConnection === null) return createConnection(options);

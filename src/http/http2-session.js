@@ -370,9 +370,7 @@ export class Session {
     if (stream.status === 0) return this.#reject(stream, 'bad_http');
     if ((flags & FLAG.END_STREAM) !== 0) return this.#finish(stream, data);
     if (data.length > 0) this.#idleFrames--;
-    if (!stream.append(data)) return this.#reject(stream, 'response_too_large');
-    this.#begun.add(stream);
-    return true;
+    return stream.append(data) || this.#reject(stream, 'response_too_large');
   }
 
   /** @param {Stream} stream @param {Buffer} last bytes of the body @returns {boolean} */

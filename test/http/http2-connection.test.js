@@ -140,6 +140,35 @@ describe('on a server of Node', () => {
     });
   }
 
+  test('the first bytes of a response in several parts are noted once, with the first part', async () => {
+    const [stream] = open({ streams: 1 });
+    const events = /** @type {string[]} */ ([]);
+    server.state.behave = async (response) => {
+      response.respond({ ':status': 200 });
+      for (const part of ['a', 'b', 'c']) {
+        response.write(part);
+        await pause();
+        events.push(part);
+      }
+      response.end();
+    };
+    await new Promise((resolve) =>
+      stream.send(
+        { method: 'GET', path: '/', headers: {}, body: null },
+        {
+          onSent() {},
+          onFirstBytes: () => void events.push('first bytes'),
+          onResponse: (_, body) => resolve(events.push(Buffer.from(body).toString())),
+          onFailure: resolve,
+        },
+      ),
+    );
+    await close([stream]);
+    assert.equal(events.filter((event) => event === 'first bytes').length, 1);
+    assert.ok(events.indexOf('first bytes') < events.indexOf('c'), events.join());
+    assert.equal(events.at(-1), 'abc');
+  });
+
   /**
    * The first of four requests at a time, what the server does with it, and the outcomes of all; then each stream sends
    * another request. Each request reaches the server at most once, and a refused one not at all or unprocessed.

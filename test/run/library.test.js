@@ -95,6 +95,30 @@ test('a local address must be of the family of the address that the load goes to
   });
 });
 
+for (const shard of [undefined, '0/2', '1/2']) {
+  test(`several local addresses are used alike${shard ? ` by part ${shard}` : ''}`, async (t) => {
+    const seen = /** @type {Record<string, number>} */ ({});
+    const to = Number(new URL(server.url).port);
+    const relay = createTcpServer((socket) => {
+      const address = String(socket.remoteAddress);
+      seen[address] = (seen[address] ?? 0) + 1;
+      socket.pipe(connect(to, '127.0.0.1').on('error', () => socket.destroy())).pipe(socket);
+      socket.on('error', () => {});
+    });
+    await once(relay.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => relay.close());
+    const { port } = /** @type {AddressInfo} */ (relay.address());
+    const localAddress = ['127.0.0.2', '127.0.0.3'];
+    const load = { concurrency: 8, duration: '100ms', threads: 2, seed: 1, shard };
+    const plan = await createPlan('http', {
+      ...{ url: `http://127.0.0.1:${port}`, path: '/v1/sys/health', token: 'none', localAddress, ...load },
+    });
+    await run(plan, {});
+    const each = shard === undefined ? 4 : 2;
+    assert.deepEqual([seen['127.0.0.2'], seen['127.0.0.3']], [each, each]);
+  });
+}
+
 test('options of TCP connections are refused with a Unix socket', async (t) => {
   const path = scratch(t)('vault.sock');
   const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
