@@ -40,6 +40,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
   // The window may hold one constant arrival more or fewer than the rate implies.
   const ratePerSecond = (isDone ? offeredPerSecond : null) ?? inWindow;
   const { slowdown, idle, byTimes } = facts.limits ?? limitsOf(facts, pace, all);
+  const inLongRun = byTimes && { low: succeeded * byTimes.low, high: succeeded * byTimes.high };
   const bar = rateBar({
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
@@ -50,7 +51,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
     clump: (inWindow * meanOf(all.service.reported)) / 1000,
     slowdown,
-    byTimes: { low: ratePerSecond * byTimes.low, high: ratePerSecond * byTimes.high },
+    byTimes: inLongRun ?? undefined,
     memorySeconds: isOpen ? 0 : memoryOf(all.service.reported) / 1000,
   });
   return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: bar };
@@ -78,28 +79,24 @@ export function factsOfEach(all, facts) {
  * In a closed loop, or with a backlog, the next request waits until a response is read. By Little's law the rate
  * is then requests in flight / response time, which includes the tool's lateness.
  * @param {RunFacts} facts @param {Pace} pace @param {Sums['all']} times
- * @returns {{slowdown: number, idle: number, byTimes: {low: number, high: number}}} factors by which the rate might have been higher:
- *   without the tool's lateness, and, in a closed loop, if all its connections had been in use until its end; `byTimes`: those to the rate
- *   that requests with such times give in the long run: a few that hang are rare, but each stops its connection
+ * @returns {{slowdown: number, idle: number, byTimes: {low: number, high: number} | null}} factors by which the rate might have been higher:
+ *   without the tool's lateness, and, in a closed loop, if all its connections had been in use until its end; `byTimes`: bounds of the rate per second
+ *   that requests with such times give in the long run, for each of these responses: a few that hang are rare, but each stops its connection
  */
 function limitsOf({ model, windowMs: plannedMs, concurrency = null }, { kept, windowMs }, times) {
   const isClosed = model === 'closed';
   const hasBacklog = kept === false || windowMs > plannedMs;
   const { reported, target } = isClosed ? times.response : times.service;
-  if ((!isClosed && !hasBacklog) || reported.totalCount === 0)
-    return { slowdown: 1, idle: 1, byTimes: { low: 1, high: 1 } };
+  if ((!isClosed && !hasBacklog) || reported.totalCount === 0) return { slowdown: 1, idle: 1, byTimes: null };
   const { value: mean, low, high } = meanBar({ reported, target: reported });
   const targetMean = meanOf(target);
-  const inUse = (/** @type {number} */ meanMs) =>
-    isClosed && concurrency !== null && mean > 0 && windowMs > 0
-      ? (concurrency * windowMs) / (reported.totalCount * meanMs)
-      : 1;
-  return {
-    slowdown: targetMean > 0 ? Math.max(1, mean / targetMean) : Number.POSITIVE_INFINITY,
-    idle: Math.max(1, inUse(mean)),
-    // With few times, their bound may be below the shortest, and shows nothing.
-    byTimes: { low: inUse(high), high: inUse(low > 0 && low >= valueAtRank(reported, 1) ? low : mean) },
-  };
+  const slowdown = targetMean > 0 ? Math.max(1, mean / targetMean) : Number.POSITIVE_INFINITY;
+  if (!isClosed || concurrency === null || mean === 0) return { slowdown, idle: 1, byTimes: null };
+  const inLongRun = (/** @type {number} */ meanMs) => (concurrency * 1000) / (reported.totalCount * meanMs);
+  // With few times, their bound may be below the shortest, and shows nothing.
+  const shortest = low > 0 && low >= valueAtRank(reported, 1) ? low : mean;
+  const idle = Math.max(1, (inLongRun(mean) * windowMs) / 1000);
+  return { slowdown, idle, byTimes: { low: inLongRun(high), high: inLongRun(shortest) } };
 }
 
 /** @param {number} count @param {number} ms @returns {number} 0 without time */

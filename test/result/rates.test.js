@@ -455,6 +455,41 @@ describe('the rate of a closed loop with requests that hang', () => {
     });
 });
 
+test('the bar of one operation of a mix, in a closed loop whose last responses are those of another', () => {
+  const [connections, seconds, fastMs, slowMs] = [50, 4, 10, 1000];
+  const operations = ['fast', 'slow'].map((name) => ({ name, classify }));
+  // A tenth are slow.
+  const trueRate = (0.9 * connections * 1000) / (0.9 * fastMs + 0.1 * slowMs);
+  const bars = Array.from({ length: 40 }, (_, seed) => {
+    const samples = Array.from({ length: connections }, (_, connection) => {
+      const own = [];
+      for (let [ms, i] = [0, 0]; ms < seconds * 1000; i++) {
+        const [which, length] = [0, 1].map((part) => uniform(seed, 200_000 * connection + 2 * i + part));
+        const operation = which < 0.1 ? 1 : 0;
+        const doneMs = ms + (operation === 1 ? slowMs : -fastMs * Math.log(1 - length));
+        own.push(sampleOf(ms, doneMs, 'good', { operation }));
+        ms = doneMs;
+      }
+      return own;
+    }).flat();
+    const windowMs = seconds * 1000;
+    const recorder = createRecorder({
+      ...{ operations, warmupMs: 0, shards: 1, measuredMs: windowMs, onSecond() {} },
+    });
+    for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
+    const { cells } = mergeTallies([recorder.finish()]);
+    const facts = /** @type {RunFacts} */ ({
+      ...{ model: 'closed', arrivals: 'constant', planned: samples.length, neverSent: 0, windowMs },
+      ...{ offeredPerSecond: null, concurrency: connections, timeoutMs: 10_000, warmupMs: 0 },
+      ...{ endedMs: windowMs + slowMs, interrupted: false, meanings: {}, units: {} },
+    });
+    return measure([cells[0]], factsOfEach(cells, facts)(cells[0])).rateBar;
+  });
+  const tooHigh = bars.filter(({ low }) => low > trueRate).length;
+  const tooLow = bars.filter(({ high }) => high !== null && high < trueRate).length;
+  assert.ok(tooHigh <= 4 && tooLow <= 4, `${tooHigh} too high, ${tooLow} too low`);
+});
+
 test('the bar of a closed loop with few requests has ends', () => {
   for (const times of [[5], [1, 400], [1, 1, 1, 1, 1, 1, 400], [0, 0, 5], [...Array(19).fill(1), 60_000]]) {
     const operations = [{ name: 'issue', classify }];
