@@ -150,6 +150,17 @@ for (const [what, edit, message] of EDITS) {
   });
 }
 
+test('a verdict without a value, as only requests that the user cut off were sent, is read again', () => {
+  const requirements = ['min<10ms', 'max(service)>5ms', 'p99<1s'];
+  const cut = (/** @type {any} */ one) => ({ ...one, status: 0, body: null, failure: 'cut_off' });
+  const stopped = syntheticRun({ change: cut, load: LOAD, requirements, stoppedMs: 2000 });
+  assert.deepEqual(
+    stopped.requirements.map(({ verdict }) => verdict),
+    requirements.map(() => 'not proven'),
+  );
+  assert.deepEqual(Object(read(stopped)).requirements, stopped.requirements);
+});
+
 test('a verdict may be in doubt although its bar is within the limit', () => {
   for (const doubt of ['unchecked', 'rested']) {
     const doubted = edited(run, ({ requirements: [p99] }) => {

@@ -66,8 +66,9 @@ export const barOf = ({ low, high }) => {
   return { low: low ?? Number.POSITIVE_INFINITY, high: high ?? Number.POSITIVE_INFINITY };
 };
 
-/** The bar is met, but might not be with other requests. @param {Judged} judged */
-const isDoubted = ({ doubt }) => doubt === 'unchecked' || doubt === 'rested';
+/** The bar decides, but might not with other requests, or if those that the tool failed had succeeded. @param {Judged} judged */
+const isDoubted = ({ doubt, actual = null }) =>
+  doubt === 'unchecked' || doubt === 'rested' || (doubt === 'tool' && actual === null);
 
 /**
  * A file lacks the lower bound of the target's own times. Without it the bar is narrower, so the verdict may be met or
