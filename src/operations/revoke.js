@@ -41,6 +41,7 @@ export const revoke = {
   outcomes: {
     revoked: 'revoked, and the response has the time of the revocation',
     revoked_again: 'already revoked: there were more requests than certificates; not a success',
+    already_expired: 'the certificate had expired before its turn; not a success',
     not_revoked: 'HTTP 2xx, but the response does not confirm the revocation',
     ...CALL_OUTCOMES,
   },
@@ -53,14 +54,20 @@ export const revoke = {
     return (index) => requests[certificateOf.get(index) ?? index % requests.length];
   },
   createClassifier(_plan, { certificateOf }) {
-    const judge = createJsonClassifier('revoked', ({ data }) => {
+    const judge = createJsonClassifier('revoked', ({ data, warnings }) => {
       const isRevoked = isTime(data?.revocation_time) && (data.state ?? 'revoked') === 'revoked';
-      return isRevoked ? null : 'not_revoked';
+      if (isRevoked) return null;
+      // As of Vault 1.21 and OpenBao 2: "certificate with serial ... already expired; refusing to add to CRL".
+      const isExpired = [warnings]
+        .flat()
+        .some((one) => typeof one === 'string' && /already expired/.test(one));
+      return isExpired ? 'already_expired' : 'not_revoked';
     });
     let hasRepeats = false;
     /** @type {Classify} */
     const classify = (status, body, index) => {
       const verdict = judge(status, body, index);
+      if (verdict.outcome === 'already_expired') return refused('already_expired');
       if (certificateOf.has(index)) return verdict;
       hasRepeats = true;
       // Cheaper than a revocation: it must not raise the rate.

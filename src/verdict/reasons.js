@@ -147,14 +147,15 @@ function notOffered(observed) {
       `The tool was late and sent about ${moved} requests in a different ${isSecond ? 'second' : 'tenth of a second'} than planned, so the target received a different load.`,
   ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
-  const { revoked_again: again = 0 } = observed.outcomes;
+  const { revoked_again: again = 0, already_expired: expired = 0 } = observed.outcomes;
   if (isTooMany(again, sent)) {
     const text = `${ofAll(again, sent)} requests came when all certificates of the run were revoked, and revoked one again.`;
-    return {
-      grade: 'invalid',
-      text,
-      remedy: 'Raise --pool, or limit the run with --requests, without --warmup.',
-    };
+    const remedy = 'Raise --pool, or limit the run with --requests, without --warmup.';
+    return { grade: 'invalid', text, remedy };
+  }
+  if (isTooMany(expired, sent)) {
+    const text = `${ofAll(expired, sent)} requests came when their certificate had expired, and could not revoke it.`;
+    return { grade: 'invalid', text, remedy: 'Use a role with a longer max_ttl, or a shorter run.' };
   }
   if (!isTooMany(failed, sent + limited)) return null;
   return {

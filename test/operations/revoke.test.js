@@ -20,7 +20,14 @@ const ROWS = [
   ['the response of Vault', { data: RIGHT, warnings: null }, 'revoked'],
   ['the response of older versions of Vault, without a state', { data: { revocation_time: 1 } }, 'revoked'],
   ['no data', {}, 'not_revoked'],
-  ['an expired certificate', { data: null, warnings: ['expired'] }, 'not_revoked'],
+  [
+    'an expired certificate',
+    { data: null, warnings: ['certificate with serial 1a already expired; refusing to add to CRL'] },
+    'already_expired',
+  ],
+  ['another warning', { data: null, warnings: ['no'] }, 'not_revoked'],
+  ['warnings that are no list', { data: null, warnings: 7 }, 'not_revoked'],
+  ['warnings that are no text', { data: null, warnings: [{ toString: 1 }, null] }, 'not_revoked'],
   ...[1e300, 1e11, 1.5, '1795388892', true].map(
     (time) =>
       /** @type {(typeof ROWS)[number]} */
@@ -46,11 +53,12 @@ const open = () => revoke.createClassifier(/** @type {any} */ ({}), fixture);
 for (const [what, body, outcome] of ROWS) {
   test(`revoke: ${what}: ${outcome}`, () => {
     const success = outcome === 'revoked';
-    const expected = { outcome, success, verification: success ? 'passed' : 'failed' };
+    const failed = outcome === 'already_expired' ? null : 'failed';
+    const expected = { outcome, success, verification: success ? 'passed' : failed };
     assert.deepEqual(open()(200, bytes(body), 7), expected);
     const again = open()(200, bytes(body), 8);
     assert.equal(again.outcome, success ? 'revoked_again' : outcome);
-    assert.deepEqual([again.success, again.verification], [false, success ? null : 'failed']);
+    assert.deepEqual([again.success, again.verification], [false, success ? null : failed]);
   });
 }
 

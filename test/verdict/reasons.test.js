@@ -108,6 +108,7 @@ const TABLE = [
     ['backlog_growing'],
   ],
   ['one in a hundred revoked again', { outcomes: { revoked_again: 10 } }, 'invalid', ['load_not_offered']],
+  ['one in a hundred expired', { outcomes: { already_expired: 10 } }, 'invalid', ['load_not_offered']],
   ['fewer than one in a hundred revoked again', { outcomes: { revoked_again: 9 } }, 'valid', []],
   ['5 % in another second', { displaced: { second: 50, tenth: 50 } }, 'valid', []],
   [
