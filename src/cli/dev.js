@@ -3,6 +3,7 @@ import { EXIT } from '../common/errors.js';
 import { inGroup, option, readOptions } from '../common/options.js';
 import { SIGNALS } from '../common/stop.js';
 import { createDevServer, DEV_SERVER_NOTICE } from '../dev/server.js';
+import { quoted } from '../vault/setup/command.js';
 
 /** @import { DevServer } from '../dev/server.js' */
 /** @import { Command } from './arguments.js' */
@@ -39,7 +40,7 @@ function describe({ url, token, caFile, roles }) {
 
 Listening on ${url}; roles: ${roles.join(', ')}. In another terminal:
 
-  export VAULT_ADDR=${url} VAULT_TOKEN=${token}${caFile === null ? '' : ` VAULT_CACERT=${caFile}`}
+  export VAULT_ADDR=${url} VAULT_TOKEN=${token}${caFile === null ? '' : ` VAULT_CACERT=${quoted(caFile)}`}
   npx vault-pki-load issue --duration 10s
   npx vault-pki-load ocsp --rate 20 --duration 10s
 

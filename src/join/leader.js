@@ -89,7 +89,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
-        exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
+        exitCode: Object.values(EXIT).find((one) => one !== EXIT.ok && one === exitCode) ?? EXIT.usage,
       });
       if (over !== null) warnAll(`${name} failed: ${state.failed.message} All parts stop.`);
       over?.abort();

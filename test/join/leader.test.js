@@ -53,6 +53,26 @@ test('after the second Ctrl-C, it reports without a part that hands in nothing',
   assert.match(measurement.reasons[0].text, /part 1 of 2 \(it did not hand in a result\)/);
 });
 
+test('a part that fails never ends the run with exit code 0', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  for (const [given, expected] of [
+    [0, 1],
+    ['evil', 1],
+    [2, 2],
+  ]) {
+    const { leader, where } = await startLeader(t, plan, 2);
+    startFake(t, where, { index: 1, of: 2 }, ({ type, task }, send) => {
+      if (type === 'welcome') send({ type: 'plans', plans: [plan] });
+      if (type === 'prepare')
+        send({ type: 'failed', task, error: { code: 'x', message: 'No.', exitCode: given } });
+    });
+    await leader.complete(never);
+    await assert.rejects(leader.run(plan), { message: /Part 1 of 2: No\./, exitCode: expected });
+    leader.end();
+  }
+});
+
 test('a result is bounded as a file is: a short one with millions of buckets loses its part', {
   timeout: 20_000,
 }, async (t) => {
