@@ -45,6 +45,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
+    keptUp: kept === true,
     ...{ errorsPerSecond: perSecond(errors, windowMs), lostPerSecond: perSecond(toolErrors, windowMs) },
     unseenPerSecond: isOpen && !isConstant ? perSecond(poissonBounds(0).high, windowMs) : 0,
     isServed: isConstant && allOnTime,
@@ -109,8 +110,12 @@ const perSecond = (count, ms) => (ms > 0 ? (count / ms) * 1000 : 0);
 function fullSeconds(operations, { startMs = 0 }, windowMs) {
   const first = Math.ceil(startMs / 1000);
   const fullSeconds = Math.max(0, Math.floor((startMs + windowMs) / 1000) - first);
-  const completedPerSecond = successesPerSecond(operations).slice(first, first + fullSeconds);
-  return { fullSeconds, completedPerSecond };
+  const within = (/** @type {number[]} */ counts) => counts.slice(first, first + fullSeconds);
+  return {
+    fullSeconds,
+    completedPerSecond: within(successesPerSecond(operations)),
+    failedPerSecond: within(sumArrays(operations.map(({ perSecond: { failed } }) => failed))),
+  };
 }
 
 /** Largest growth of the delay, per time, that counts as none. */

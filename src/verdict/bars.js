@@ -119,17 +119,17 @@ const [BATCHES, MIN_BATCHES, MEMORIES] = [20, 6, 3];
 const MIN_CLUMP = 4;
 
 /**
- * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], fullSeconds?: number, clump?: number,
- *   memorySeconds?: number, byTimes?: {low: number, high: number}}} Successes
- *   `completedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
+ * @typedef {{perSecond: number, least?: number, most?: number, succeeded: number, completedPerSecond: readonly number[], failedPerSecond?: readonly number[], fullSeconds?: number,
+ *   clump?: number, memorySeconds?: number, byTimes?: {low: number, high: number}}} Successes
+ *   `completedPerSecond`, `failedPerSecond`: in each full second; shorter than `fullSeconds` if the last had none; `clump`: how many may come at once; `memorySeconds`:
  *   of a closed loop, how long the request in flight at a random moment takes; `byTimes`: bounds that follow from the times of its requests;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, errorsPerSecond?: number,
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, keptUp?: boolean, errorsPerSecond?: number,
  *   lostPerSecond?: number, unseenPerSecond?: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
- *   in time; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
+ *   in time; `keptUp`: all that did not fail did; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
  *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded; `unseenPerSecond`:
  *   of random arrivals, the highest rate at which none may come
@@ -158,10 +158,10 @@ export function rateBar(sample) {
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
 
-/** @param {Successes & {offeredPerSecond: number | null, errorsPerSecond?: number}} sample */
+/** @param {Successes & {offeredPerSecond: number | null, keptUp?: boolean, errorsPerSecond?: number}} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample }) {
-  const { offeredPerSecond, errorsPerSecond = 0, ...counts } = sample;
-  const { succeeded, completedPerSecond, memorySeconds = 0 } = counts;
+  const { offeredPerSecond, keptUp = false, errorsPerSecond = 0, ...counts } = sample;
+  const { succeeded, completedPerSecond, failedPerSecond = [], memorySeconds = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
   if (fullSeconds < MIN_SECONDS) {
@@ -170,10 +170,18 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
     return { low: low * scale * least, high: high * scale * most };
   }
   const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
-  // Of constant arrivals, the successes vary only as the errors do.
-  const errors = offeredPerSecond === null ? 0 : errorsPerSecond;
-  const moreErrors = errors * (growth(margin, errors) - 1);
-  return { low: least - Math.max(margin, moreErrors), high: most * growth(margin, perSecond) };
+  const high = most * growth(margin, perSecond);
+  if (offeredPerSecond === null) return { low: least - margin, high };
+  // Of constant arrivals, only the failures vary by chance, which shows in both; successes also vary by plan (stages, ramps) and as responses are late.
+  const spread = Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
+  const seen = total(failedPerSecond) / fullSeconds;
+  // Dropped requests, and failures after the end, are in no second: at worst, all had one cause.
+  const unseen = Math.max(0, errorsPerSecond - seen);
+  const moreErrors =
+    seen * (growth(spread, seen) - 1) +
+    unseen * (Math.min(growth(margin, unseen), poissonBounds(1).high) - 1);
+  const isByFailures = keptUp && succeeded >= MIN_SERVED;
+  return { low: least - (isByFailures ? moreErrors : Math.max(margin, moreErrors)), high };
 }
 
 /**

@@ -85,7 +85,9 @@ test('with a few failures in an open loop, the lower end of the bar misses the t
       const succeeded = total(completedPerSecond);
       const errors = total(failedPerSecond);
       const load = { perSecond: succeeded / seconds, succeeded, errors, errorsPerSecond: errors / seconds };
-      const { low } = rateBar({ ...SAMPLE, ...load, offeredPerSecond: rate, completedPerSecond });
+      const { low } = rateBar({
+        ...{ ...SAMPLE, ...load, offeredPerSecond: rate, completedPerSecond, failedPerSecond },
+      });
       // Without an error the rate is the offered one.
       if (errors > 0 && low > rate * (1 - share)) missed++;
     }
