@@ -78,6 +78,9 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
     warn(error.message);
   });
   facts.warnings.forEach(warn);
+  // With the token, Vault revokes what it has leased, also where the requests need no token.
+  if (facts.role?.generate_lease === true)
+    await checkToken(client, { neededMs: longestRunMs(plan.load), neededRequests: 0 });
   if (mustStore && facts.role?.no_store === true) {
     const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;
     throw usageError('role_does_not_store', message, 'Choose a role that stores them with --role.');

@@ -15,6 +15,7 @@ import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
+import { load } from '../engine/load-plan.js';
 import { planOf } from '../operations/calls-support.js';
 import { altNames, EXTENSIONS, TestCa } from '../pki/test-ca.js';
 
@@ -296,9 +297,9 @@ describe('any response to the preflight gives a verdict or a refusal with a code
   };
 
   /** @param {any} answers @param {any} [json] */
-  async function check(answers, json = health) {
+  async function check(answers, json = health, durationMs = 1000) {
     const context = /** @type {any} */ ({
-      plan: { target: { url: 'http://v', mount: 'pki', namespace: null } },
+      plan: { target: { url: 'http://v', mount: 'pki', namespace: null }, load: load({ durationMs }) },
       client: fakeClient(answers, { status: 200, json }),
       keepAlive: (/** @type {number} */ ms) => assert.ok(ms >= 3000),
       warn: (/** @type {string} */ text) => assert.doesNotMatch(text, /\p{Cc}/u),
@@ -322,6 +323,16 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     for (const path of fieldsOf(answersOf())) {
       for (const value of values) await check(replace(answersOf(), path, value));
     }
+  });
+
+  test('with leases, the token must also outlast a run whose requests do not use it', async () => {
+    const ending = replace(answersOf(), ['auth/token/lookup-self', 'data'], {
+      ...{ ttl: 2000, renewable: false, num_uses: 0, expire_time: 'x' },
+    });
+    assert.equal(await check(ending), 'passed');
+    assert.equal(await check(ending, health, 2_000_000), 'token_expires');
+    const unleased = replace(ending, ['pki/roles/r', 'data', 'generate_lease'], false);
+    assert.equal(await check(unleased, health, 2_000_000), 'passed');
   });
 
   test('a CA whose key is of an unknown type', async () => {
