@@ -67,6 +67,8 @@ export async function runAsMember(options) {
   let deadline = performance.now() + options.timeoutMs;
   let admittedAtMs = 0;
   let hasHandedIn = false;
+  /** Of the last task that failed here. @type {number | null} */
+  let failureCode = null;
   const { promise: ended, resolve: finish } = createDeferred();
   let isOver = false;
   const setOver = () => {
@@ -134,6 +136,7 @@ export async function runAsMember(options) {
       // Part 0 knows why, but waits for an answer to each task.
       if (mine.signal.aborted) return wire.send({ type: 'stopped', task });
       const { code = 'internal', message: text, remedy, exitCode } = /** @type {PkiLoadError} */ (error);
+      failureCode = exitCode ?? EXIT.usage;
       onEvent({ type: 'warning', text });
       wire.send({ type: 'failed', task, error: { code, message: text, remedy, exitCode } });
     }
@@ -273,7 +276,8 @@ export async function runAsMember(options) {
     }
     const isTaken = why === null && hasHandedIn;
     if (isTaken) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
-    if (why === null) return exitCode;
+    // Part 0 may report without this part.
+    if (why === null) return exitCode === EXIT.ok ? (failureCode ?? EXIT.ok) : exitCode;
     const code = exitCode === EXIT.ok ? EXIT.usage : exitCode;
     throw new PkiLoadError('joined_run_ended', `Part 0 ended the run: ${why}`, { exitCode: code });
   } finally {

@@ -20,6 +20,8 @@ const MAX_CHARACTERS = 100_000;
 const TOO_DEEP = 'The values are nested too deeply';
 const FLATTEN = 'Use fewer levels.';
 const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
+/** Other files are not quoted: there may be secrets in them. */
+const IS_SCENARIO = /^[ \t{"']*(?:name|mix|runs|targets|load)["']?[ \t]*:/m;
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /** @param {string} text @param {string} name of the file @throws {PkiLoadError} if it is not YAML or JSON, or has a secret */
@@ -48,7 +50,11 @@ export function parseSource(text, name) {
   if (fault !== undefined) {
     const [offset] = fault.pos;
     const problem = fault.message.split(/[;\n]/, 1)[0].slice(0, 2 * MAX_SHOWN);
-    throw errorAt(offset, `${problem}: ${lineAt(text, offset)}`, YAML_OR_JSON);
+    throw errorAt(
+      offset,
+      IS_SCENARIO.test(text) ? `${problem}: ${lineAt(text, offset)}` : problem,
+      YAML_OR_JSON,
+    );
   }
   return {
     name,
