@@ -130,8 +130,9 @@ export async function createShard(input, mix, onSecond) {
   const streams = streamsPerConnection ?? 1;
   /** HTTP/2: one for each stream. */
   const connections = Array.from({ length: Math.ceil(inFlight / streams) }, (_, i) => {
-    // Counted in this part: the addresses and certificates are its own.
-    const index = Math.floor((shard + i * shards) / (load.shard?.of ?? 1));
+    // Counted in this part: the addresses and certificates are its own, or the same in all parts.
+    const { index: part, of } = load.shard ?? { index: 0, of: 1 };
+    const index = part + Math.floor((shard + i * shards) / of);
     const localAddress = load.localAddresses[index % load.localAddresses.length];
     const options = { ...dialling, tls: variants[index % variants.length], localAddress };
     if (streamsPerConnection === null) return createConnection(options);

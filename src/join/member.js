@@ -274,7 +274,7 @@ export async function runAsMember(options) {
       const text = `Part 0 was lost: ${lost}. This part (${partName(part)}) has stopped and removed what it had created.`;
       throw usageError('leader_lost', text, 'See the log of part 0, and start all parts again.');
     }
-    const isTaken = why === null && hasHandedIn;
+    const isTaken = why === null && hasHandedIn && failureCode === null;
     if (isTaken) onEvent({ type: 'notice', text: 'Part 0 has taken the result of this part.' });
     // Part 0 may report without this part.
     if (why === null) return exitCode === EXIT.ok ? (failureCode ?? EXIT.ok) : exitCode;

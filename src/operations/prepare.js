@@ -78,9 +78,6 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
     warn(error.message);
   });
   facts.warnings.forEach(warn);
-  // With the token, Vault revokes what it has leased, also where the requests need no token.
-  if (facts.role?.generate_lease === true)
-    await checkToken(client, { neededMs: longestRunMs(plan.load), neededRequests: 0 });
   if (mustStore && facts.role?.no_store === true) {
     const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;
     throw usageError('role_does_not_store', message, 'Choose a role that stores them with --role.');
@@ -134,12 +131,19 @@ export function lifetimeMs(load) {
  *   `label`: of its progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
-  const { client, plan, notice } = context;
+  const { client, plan, notice, warn, beforeAgain } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
   const roleRequest = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), ...use };
-  const { fixture } = await checkIssuance(context, { operation: 'issue', ...roleRequest });
+  const { fixture, role: facts } = await checkIssuance(context, { operation: 'issue', ...roleRequest });
+  if (use.usesInRun === false && facts?.generate_lease === true) {
+    // When the token expires, Vault revokes the certificates that it leased to it.
+    const checkLifetime = (/** @type {LoadPlan} */ load) =>
+      checkToken(client, { neededMs: longestRunMs(load), neededRequests: 0 });
+    (await checkLifetime(plan.load)).warnings.forEach(warn);
+    beforeAgain(checkLifetime);
+  }
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(

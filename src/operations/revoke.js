@@ -57,7 +57,7 @@ export const revoke = {
     const judge = createJsonClassifier('revoked', ({ data, warnings }) => {
       const isRevoked = isTime(data?.revocation_time) && (data.state ?? 'revoked') === 'revoked';
       if (isRevoked) return null;
-      // As of Vault 1.21 and OpenBao 2: "certificate with serial ... already expired; refusing to add to CRL".
+      // In Vault 1.21: "certificate with serial ... already expired; refusing to add to CRL".
       const isExpired = [warnings]
         .flat()
         .some((one) => typeof one === 'string' && /already expired/.test(one));

@@ -45,7 +45,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
-    keptUp: kept === true,
+    isOnTime: kept === true && !facts.interrupted,
     ...{ errorsPerSecond: perSecond(errors, windowMs), lostPerSecond: perSecond(toolErrors, windowMs) },
     unseenPerSecond: isOpen && !isConstant ? perSecond(poissonBounds(0).high, windowMs) : 0,
     isServed: isConstant && allOnTime,
@@ -82,7 +82,7 @@ export function factsOfEach(all, facts) {
  * @param {RunFacts} facts @param {Pace} pace @param {Sums['all']} times
  * @returns {{slowdown: number, idle: number, byTimes: {low: number, high: number} | null}} factors by which the rate might have been higher:
  *   without the tool's lateness, and, in a closed loop, if all its connections had been in use until its end; `byTimes`: bounds of the rate per second
- *   that requests with such times give in the long run, for each of these responses: a few that hang are rare, but each stops its connection
+ *   that requests with such times give in the long run, divided by the number of these responses: a few that hang are rare, but each stops its connection
  */
 function limitsOf({ model, windowMs: plannedMs, concurrency = null }, { kept, windowMs }, times) {
   const isClosed = model === 'closed';

@@ -126,10 +126,10 @@ const MIN_CLUMP = 4;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, keptUp?: boolean, errorsPerSecond?: number,
+ * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, isOnTime?: boolean, errorsPerSecond?: number,
  *   lostPerSecond?: number, unseenPerSecond?: number}} sample
  *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
- *   in time; `keptUp`: all that did not fail did; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
+ *   in time; `isOnTime`: all that succeeded did so in time, and the others failed; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
  *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded; `unseenPerSecond`:
  *   of random arrivals, the highest rate at which none may come
@@ -158,9 +158,9 @@ export function rateBar(sample) {
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
 }
 
-/** @param {Successes & {offeredPerSecond: number | null, keptUp?: boolean, errorsPerSecond?: number}} sample */
+/** @param {Successes & {offeredPerSecond: number | null, isOnTime?: boolean, errorsPerSecond?: number, lostPerSecond?: number}} sample */
 function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample }) {
-  const { offeredPerSecond, keptUp = false, errorsPerSecond = 0, ...counts } = sample;
+  const { offeredPerSecond, isOnTime = false, errorsPerSecond = 0, lostPerSecond = 0, ...counts } = sample;
   const { succeeded, completedPerSecond, failedPerSecond = [], memorySeconds = 0 } = counts;
   const { fullSeconds = completedPerSecond.length } = counts;
   const clump = Math.max(MIN_CLUMP, counts.clump ?? 0);
@@ -172,15 +172,15 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
   const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
   const high = most * growth(margin, perSecond);
   if (offeredPerSecond === null) return { low: least - margin, high };
-  // Of constant arrivals, only the failures vary by chance, which shows in both; successes also vary by plan (stages, ramps) and as responses are late.
+  // Of constant arrivals, what fails does not succeed: both show how the failures vary. Successes also vary by plan, and as responses are late.
   const spread = Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
   const seen = total(failedPerSecond) / fullSeconds;
   // Dropped requests, and failures after the end, are in no second: at worst, all had one cause.
-  const unseen = Math.max(0, errorsPerSecond - seen);
+  const unseen = Math.max(0, errorsPerSecond - Math.max(0, seen - lostPerSecond));
   const moreErrors =
     seen * (growth(spread, seen) - 1) +
     unseen * (Math.min(growth(margin, unseen), poissonBounds(1).high) - 1);
-  const isByFailures = keptUp && succeeded >= MIN_SERVED;
+  const isByFailures = isOnTime && succeeded >= MIN_SERVED;
   return { low: least - (isByFailures ? moreErrors : Math.max(margin, moreErrors)), high };
 }
 

@@ -148,14 +148,16 @@ function notOffered(observed) {
   ].find((text) => text !== false);
   if (late !== undefined) return { grade: 'invalid', text: late, remedy: moreCpu(observed) };
   const { revoked_again: again = 0, already_expired: expired = 0 } = observed.outcomes;
-  if (isTooMany(again, sent)) {
-    const text = `${ofAll(again, sent)} requests came when all certificates of the run were revoked, and revoked one again.`;
-    const remedy = 'Raise --pool, or limit the run with --requests, without --warmup.';
+  if (isTooMany(again + expired, sent)) {
+    const text =
+      again >= expired
+        ? `${ofAll(again, sent)} requests came when all certificates of the run were revoked, and revoked one again.`
+        : `${ofAll(expired, sent)} requests came when their certificate had expired, and could not revoke it.`;
+    const remedy =
+      again >= expired
+        ? 'Raise --pool, or limit the run with --requests, without --warmup.'
+        : 'Use a role with a longer max_ttl, or a shorter run.';
     return { grade: 'invalid', text, remedy };
-  }
-  if (isTooMany(expired, sent)) {
-    const text = `${ofAll(expired, sent)} requests came when their certificate had expired, and could not revoke it.`;
-    return { grade: 'invalid', text, remedy: 'Use a role with a longer max_ttl, or a shorter run.' };
   }
   if (!isTooMany(failed, sent + limited)) return null;
   return {

@@ -10,6 +10,7 @@ import { factsOfEach, paceOf } from '../../src/result/rates.js';
 import { judgeRequirement } from '../../src/result/requirements/judge.js';
 import { TOKEN_ENDED } from '../../src/verdict/observed.js';
 import { classify, sample as sampleOf } from '../engine/recording.js';
+import { syntheticRun } from '../synthetic-run.js';
 
 /** @import { RunFacts } from '../../src/result/rates.js' */
 
@@ -453,6 +454,38 @@ describe('the rate of a closed loop with requests that hang', () => {
       assert.ok(high.length <= 2 && low.length <= 2, `${high.length} too high, ${low.length} too low`);
       for (const { rateBar, ratePerSecond } of all) assert.ok(rateBar.low <= ratePerSecond);
     });
+});
+
+test('what was cut off when a stalled target was given up leaves the rate open', () => {
+  const { requirements } = syntheticRun({
+    load: { ratePerSecond: 20, durationMs: 100_000 },
+    requirements: ['rate>=14.8/s', 'rate>=10/s'],
+    stoppedMs: 80_000,
+    change: (one) =>
+      one.intended < 60_000
+        ? { ...one, status: 200, body: Buffer.from('good'), failure: null }
+        : { ...one, status: 0, body: null, failure: 'cut_off' },
+  });
+  assert.deepEqual(
+    requirements.map(({ verdict }) => verdict),
+    ['not proven', 'met'],
+  );
+});
+
+test('one failure says nothing of the rate of a load that varies by plan', () => {
+  for (const failed of [0, 1, 20]) {
+    const { requirements, rates } = syntheticRun({
+      load: { ratePerSecond: 20, durationMs: 60_000, rampUpMs: 10_000 },
+      requirements: ['rate>=1000/h'],
+      change: (one) => ({
+        ...{ ...one, failure: null },
+        ...(one.index >= 500 && one.index < 500 + failed
+          ? { status: 500, body: Buffer.from('bad') }
+          : { status: 200, body: Buffer.from('good') }),
+      }),
+    });
+    assert.equal(requirements[0].verdict, 'met', JSON.stringify(rates));
+  }
 });
 
 test('the bar of one operation of a mix, in a closed loop whose last responses are those of another', () => {

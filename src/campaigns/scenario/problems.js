@@ -24,7 +24,7 @@ export function firstProblem(source, issues) {
   const [problem, remedy = at.length === 0 ? MINIMUM : undefined] =
     issue.code === 'unrecognized_keys'
       ? describeUnknown(String(at.at(-1)), issue.message.split(', '))
-      : describe(issue, valueAt(source.value, at), at.length > 0);
+      : describe(issue, valueAt(source.value, at));
   return source.error(at, problem, remedy, part);
 }
 
@@ -53,17 +53,15 @@ function describeUnknown(key, known) {
   return ['is not a valid key', `${hint} Valid keys: ${known.join(', ')}.`.trim()];
 }
 
-/** @param {Issue} issue @param {unknown} value @param {boolean} isQuoted false for a file that may be no scenario @returns {[problem: string, remedy?: string]} */
-function describe(issue, value, isQuoted) {
+/** @param {Issue} issue @param {unknown} value @returns {[problem: string, remedy?: string]} */
+function describe(issue, value) {
   if (issue.code === 'custom') return [issue.message, issue.params?.remedy];
   if (value === undefined) return ['is missing'];
   if (value === null) return ['is empty'];
   // String() calls toString, which an object from a file can redefine.
   const text = typeof value === 'object' ? '' : String(value);
   const is =
-    typeof value === 'object' || !isQuoted
-      ? ''
-      : `is ${cut(typeof value === 'string' ? JSON.stringify(text) : text)}; `;
+    typeof value === 'object' ? '' : `is ${cut(typeof value === 'string' ? JSON.stringify(text) : text)}; `;
   if (issue.code === 'invalid_value') {
     const choices = [...new Set(issue.values.map(String))];
     const near = closest(text, choices);

@@ -20,8 +20,9 @@ const MAX_CHARACTERS = 100_000;
 const TOO_DEEP = 'The values are nested too deeply';
 const FLATTEN = 'Use fewer levels.';
 const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
-/** Other files are not quoted: there may be secrets in them. */
-const IS_SCENARIO = /^[ \t{"']*(?:name|mix|runs|targets|load)["']?[ \t]*:/m;
+const NO_SCENARIO = 'This is no scenario: it has neither mix nor runs';
+/** Nothing of other files is shown but plain keys: there may be secrets in them. */
+const IS_SCENARIO = /(?:^|[{,]) *["']?(?:mix|runs)["']? *:/m;
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /** @param {string} text @param {string} name of the file @throws {PkiLoadError} if it is not YAML or JSON, or has a secret */
@@ -46,15 +47,13 @@ export function parseSource(text, name) {
   const secret = findSecret(text);
   if (secret !== undefined)
     throw errorAt(secret.offset, `This looks like ${secret.kind}: remove it`, secret.remedy);
+  const isScenario = IS_SCENARIO.test(text);
+  const noScenario = () => errorAt(0, NO_SCENARIO, MINIMUM);
   const [fault] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const [offset] = fault.pos;
     const problem = fault.message.split(/[;\n]/, 1)[0].slice(0, 2 * MAX_SHOWN);
-    throw errorAt(
-      offset,
-      IS_SCENARIO.test(text) ? `${problem}: ${lineAt(text, offset)}` : problem,
-      YAML_OR_JSON,
-    );
+    throw isScenario ? errorAt(offset, `${problem}: ${lineAt(text, offset)}`, YAML_OR_JSON) : noScenario();
   }
   return {
     name,
@@ -67,6 +66,8 @@ export function parseSource(text, name) {
      * @param {Path} path @param {string} problem @param {string} [remedy] @param {Part} [part]
      */
     error(path, problem, remedy, part) {
+      const isPlain = isMap(document.contents) && path.every((step) => /^[\w-]+$/.test(String(step)));
+      if (!isScenario && !isPlain) return noScenario();
       const [start, end] = findRange(document.contents, path, part);
       const variables = part === 'key' ? null : firstLine(text.slice(start, end)).match(/\$\{\w+\}/g);
       const place = `${pathText(path)}${variables === null ? '' : ` (${variables.join(', ')})`}: `;
@@ -101,7 +102,8 @@ function toPlain(document, errorAt) {
   try {
     value = document.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    const message = /** @type {Error} */ (error).message.slice(0, 2 * MAX_SHOWN);
+    // Without the alias.
+    const [message] = /** @type {Error} */ (error).message.split(':', 1);
     throw errorAt(firstAlias, message, 'Write the values out, or quote text that begins with *.');
   }
   if (isTooDeep(value)) throw errorAt(firstAlias, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
