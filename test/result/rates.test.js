@@ -464,7 +464,7 @@ test('what was cut off when a stalled target was given up leaves the rate open',
     change: (one) =>
       one.intended < 60_000
         ? { ...one, status: 200, body: Buffer.from('good'), failure: null }
-        : { ...one, status: 0, body: null, failure: 'cut_off' },
+        : { ...one, done: 80_000, status: 0, body: null, failure: 'cut_off' },
   });
   assert.deepEqual(
     requirements.map(({ verdict }) => verdict),
