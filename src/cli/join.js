@@ -9,7 +9,7 @@ import { checkPart } from '../plan/load.js';
 import { MAX_PARTS, parseShard } from '../plan/shard-part.js';
 import { writeFiles } from './output.js';
 import { failAtExit, textOf, writeLine, writeWarning } from './process.js';
-import { quietly } from './quiet-v8.js';
+import { keepHeapSmall, quietly } from './quiet-v8.js';
 
 /** @import { Leader } from '../join/leader.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -42,6 +42,8 @@ export const joinOptions = inGroup('Parts on several machines', {
 });
 
 const JOIN_TIMEOUT_MS = 300_000;
+/** With more parts, memory matters more than the time of the garbage collector. */
+const MANY_PARTS = 32;
 
 /** Where an engine says which part a process is, and how many there are. */
 const INDEX = ['JOB_COMPLETION_INDEX', 'NOMAD_ALLOC_INDEX'];
@@ -151,6 +153,7 @@ export async function withOtherParts(
     const mine = { part, steps: bounded, command: settings.command };
     return runAsMember({ ...common, ...mine, stop, cutOff, onResult: writePart });
   }
+  if (part.of > MANY_PARTS) keepHeapSmall();
   const { createLeader } = await import('../join/leader.js');
   const plans = steps.map(({ plan }) => plan);
   const leader = await createLeader({ ...common, of: part.of, plans, onOwnResult: writePart });
