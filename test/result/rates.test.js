@@ -414,6 +414,18 @@ function closedLoop(concurrency, seconds, serviceMs) {
   return buildView(measure(cells, facts), { ...LOAD, model: 'closed' }, true);
 }
 
+/**
+ * @param {Parameters<typeof createRecorder>[0]['operations']} operations @param {ReturnType<typeof sampleOf>[]} samples in any order
+ * @param {number} windowMs
+ */
+function cellsOf(operations, samples, windowMs) {
+  const recorder = createRecorder({
+    ...{ operations, warmupMs: 0, shards: 1, measuredMs: windowMs, onSecond() {} },
+  });
+  for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
+  return mergeTallies([recorder.finish()]).cells;
+}
+
 describe('the rate of a closed loop with requests that hang', () => {
   /** 10 connections; 10 ms, but 10 s for one in 1,000, which then fails. @param {number} seed @param {number} seconds */
   function hanging(seed, seconds) {
@@ -429,11 +441,7 @@ describe('the rate of a closed loop with requests that hang', () => {
     }).flat();
     const windowMs = seconds * 1000;
     const operations = [{ name: 'issue', classify }];
-    const recorder = createRecorder({
-      ...{ operations, warmupMs: 0, shards: 1, measuredMs: windowMs, onSecond() {} },
-    });
-    for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
-    const { cells } = mergeTallies([recorder.finish()]);
+    const cells = cellsOf(operations, samples, windowMs);
     const facts = /** @type {RunFacts} */ ({
       ...{ model: 'closed', arrivals: 'constant', planned: samples.length, neverSent: 0, windowMs },
       ...{ offeredPerSecond: null, concurrency: 10, timeoutMs: 10_000, warmupMs: 0 },
@@ -506,11 +514,7 @@ test('the bar of one operation of a mix, in a closed loop whose last responses a
       return own;
     }).flat();
     const windowMs = seconds * 1000;
-    const recorder = createRecorder({
-      ...{ operations, warmupMs: 0, shards: 1, measuredMs: windowMs, onSecond() {} },
-    });
-    for (const one of samples.toSorted((a, b) => a.done - b.done)) recorder.record(one);
-    const { cells } = mergeTallies([recorder.finish()]);
+    const cells = cellsOf(operations, samples, windowMs);
     const facts = /** @type {RunFacts} */ ({
       ...{ model: 'closed', arrivals: 'constant', planned: samples.length, neverSent: 0, windowMs },
       ...{ offeredPerSecond: null, concurrency: connections, timeoutMs: 10_000, warmupMs: 0 },

@@ -66,7 +66,7 @@ export const barOf = ({ low, high }) => {
   return { low: low ?? Number.POSITIVE_INFINITY, high: high ?? Number.POSITIVE_INFINITY };
 };
 
-/** The bar decides, but other requests, or those that were cut off, might change it. @param {Judged} judged */
+/** The bar alone would decide, but unchecked, unsent or cut-off requests might change that. @param {Judged} judged */
 const isDoubted = ({ doubt, actual = null }) =>
   doubt === 'unchecked' || doubt === 'rested' || (doubt === 'tool' && actual === null);
 
