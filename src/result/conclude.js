@@ -22,7 +22,7 @@ import { judgeMeasurement } from '../verdict/reasons.js';
 import { buildBlock, buildTimeline, buildView, measure } from './build.js';
 import { checkResult } from './check/check.js';
 import { mergeBlockOf } from './parts/merge-block.js';
-import { factsOfEach } from './rates.js';
+import { factsOfEach, sumOf } from './rates.js';
 import { deferRequirement, judgeRequirement } from './requirements/judge.js';
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
@@ -201,8 +201,8 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
   const facts = {
     ...rest,
     ...plannedOf(own, rest),
-    // Stages that ended earlier were not interrupted.
-    interrupted: run.interrupted && isOpen,
+    // Of a stage that ended earlier, requests may still have waited for a connection.
+    interrupted: run.interrupted && (isOpen || sumOf(own, 'neverSentDue') > 0),
     startMs,
     windowMs: Math.max(0, actualEndMs - startMs),
     // Without a rate of the whole, part of the plan is missing.

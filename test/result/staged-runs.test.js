@@ -339,6 +339,13 @@ describe('the rate of a stage uses its own window:', () => {
     assert.deepEqual([three.seconds, three.windowSeconds], [1, 1.08]);
   });
 
+  test('what the interruption left waiting is not held against the stage in which it was due', () => {
+    const left = { load: staged(HELD), unsent: 700, change: good(() => false, {}) };
+    const interrupted = { 'one: errors<1%': 'not proven', 'two: errors<1%': 'not proven' };
+    assertJudged({ ...left, stoppedMs: 13_000 }, interrupted);
+    assertJudged(left, { 'one: errors<1%': 'not met', 'two: errors<1%': 'not met' });
+  });
+
   test('in a closed loop, requests handed over and received cancel out', () => {
     // 50/s by a new request every 20 ms; each takes 0.5 s.
     const load = staged(HELD, { model: 'closed', ratePerSecond: null, concurrency: 25, requests: 900 });
