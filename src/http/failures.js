@@ -1,4 +1,5 @@
 /** Errors of a socket, TLS or the HTTP parser -> codes of this tool: error codes before the run, outcomes during it. */
+import { isIPv6 } from 'node:net';
 
 /** @import { Route } from './route.js' */
 
@@ -293,6 +294,7 @@ export const describeUnexpectedBytes = (start) =>
 function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
+    current = current.errors?.find(isAtLimit) ?? current;
     const { name, code, data, message } = current;
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
@@ -306,6 +308,14 @@ function findInnermost(error) {
   }
   return { code: '', start: '' };
 }
+
+/**
+ * Of the addresses of a name, the first may refuse what only this machine kept from the others. Without IPv6, no IPv6 address has a
+ * local one.
+ * @param {{code?: string, address?: string}} error of one address
+ */
+const isAtLimit = ({ code = '', address = '' }) =>
+  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !isIPv6(address);
 
 /**
  * A failed handshake fails a pending write with EPROTO. This builds the code that Node (tls_wrap.cc) reports elsewhere.

@@ -67,6 +67,20 @@ const table = [
   ['an error of verification without a code', error('UNSPECIFIED'), 'certificate_invalid'],
   ['no file descriptors', error('EMFILE'), 'too_many_open_files'],
   ['no local ports', error('EADDRNOTAVAIL'), 'no_local_port'],
+  [
+    'no local ports for the second address of a name',
+    error('ECONNREFUSED', {
+      errors: [error('ECONNREFUSED', { address: '::1' }), error('EADDRNOTAVAIL', { address: '127.0.0.1' })],
+    }),
+    'no_local_port',
+  ],
+  [
+    'no IPv6 for the second address of a name',
+    error('ECONNREFUSED', {
+      errors: [error('ECONNREFUSED', { address: '127.0.0.1' }), error('EADDRNOTAVAIL', { address: '::1' })],
+    }),
+    'connection_refused',
+  ],
   ['no Unix socket', error('ENOENT'), 'socket_unusable'],
   ['a Unix socket of someone else', error('EACCES', { address: '/s' }), 'socket_unusable'],
   ['a prohibited route', error('EACCES', { address: '10.8.8.8', port: 8200 }), 'host_unreachable'],
