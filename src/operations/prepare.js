@@ -136,14 +136,7 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
   const roleRequest = { role, commonName: nameOf(0), ttl: vaultDuration(ttlMs), ...use };
-  const { fixture, role: facts } = await checkIssuance(context, { operation: 'issue', ...roleRequest });
-  if (use.usesInRun === false && facts?.generate_lease === true) {
-    // When the token expires, Vault revokes the certificates that it leased to it.
-    const checkLifetime = (/** @type {LoadPlan} */ load) =>
-      checkToken(client, { neededMs: longestRunMs(load), neededRequests: 0 });
-    (await checkLifetime(plan.load)).warnings.forEach(warn);
-    beforeAgain(checkLifetime);
-  }
+  const { fixture } = await checkIssuance(context, { operation: 'issue', ...roleRequest });
   if (revokes) await checkPermission(client, `${plan.target.mount}/revoke`);
   const onCrl = revokes ? ', and the revoked ones on the CRL' : '';
   notice(
@@ -153,9 +146,15 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   const issuers = new Set();
   /** @type {Set<string>} */
   const serials = new Set();
+  /** When the token expires, Vault revokes the certificates that it leased to it. @param {LoadPlan} load */
+  const checkLifetime = (load) => checkToken(client, { neededMs: longestRunMs(load), neededRequests: 0 });
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
-    const { data } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
+    const { data, isLeased } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
+    if (i === 0 && isLeased && use.usesInRun === false) {
+      (await checkLifetime(plan.load)).warnings.forEach(warn);
+      beforeAgain(checkLifetime);
+    }
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
     const { failure } = checkIssuedCertificate({

@@ -170,9 +170,11 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
     return { low: low * scale * least, high: high * scale * most };
   }
   const margin = marginOf(completedPerSecond, { fullSeconds, memorySeconds });
-  const high = most * growth(margin, perSecond);
-  if (offeredPerSecond === null) return { low: least - margin, high };
-  // Of constant arrivals, what fails does not succeed: both show how the failures vary. Successes also vary by plan, and as responses are late.
+  const byBatches = { low: least - margin, high: most * growth(margin, perSecond) };
+  const isRandom = offeredPerSecond === null;
+  const isByFailures = isOnTime && succeeded >= MIN_SERVED;
+  if (isRandom && !isByFailures) return byBatches;
+  // What fails does not succeed: both show how the failures vary. Successes also vary by plan, and as responses are late.
   const spread = Math.min(margin, marginOf(failedPerSecond, { fullSeconds, memorySeconds }));
   const seen = total(failedPerSecond) / fullSeconds;
   // Dropped requests, and failures after the end, are in no second: at worst, all had one cause.
@@ -180,8 +182,16 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
   const moreErrors =
     seen * (growth(spread, seen) - 1) +
     unseen * (Math.min(growth(margin, unseen), poissonBounds(1).high) - 1);
-  const isByFailures = isOnTime && succeeded >= MIN_SERVED;
-  return { low: least - (isByFailures ? moreErrors : Math.max(margin, moreErrors)), high };
+  if (isRandom) {
+    // How many came due is by chance, too.
+    const { low, high } = poissonBounds(succeeded);
+    const [fewer, more] = [succeeded - low, high - succeeded].map((count) => (count * perSecond) / succeeded);
+    return {
+      low: least - Math.hypot(fewer, moreErrors),
+      high: most + Math.hypot(more, Math.min(spread, seen)),
+    };
+  }
+  return { ...byBatches, low: least - (isByFailures ? moreErrors : Math.max(margin, moreErrors)) };
 }
 
 /**

@@ -43,7 +43,8 @@ describe('createVaultClient', () => {
 
   test('reads with token, namespace and the X-Vault-Request header', async () => {
     answer(200, { data: { a: 1 }, warnings: ['w'], auth: null });
-    assert.deepEqual(await client.read('pki/roles/a b'), { data: { a: 1 }, warnings: ['w'], auth: null });
+    const read = { data: { a: 1 }, warnings: ['w'], auth: null, isLeased: false };
+    assert.deepEqual(await client.read('pki/roles/a b'), read);
     assert.equal(seen[0].url, '/v1/pki/roles/a%20b');
     assert.equal(seen[0].headers['x-vault-token'], TOKEN);
     assert.equal(seen[0].headers['x-vault-namespace'], 'team/a');
@@ -78,6 +79,7 @@ describe('createVaultClient', () => {
     assert.deepEqual(await client.write('sys/mounts/pki', { type: 'pki' }), {
       data: null,
       auth: null,
+      isLeased: false,
       warnings: [],
     });
     assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);

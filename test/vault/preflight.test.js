@@ -340,10 +340,9 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     const find = (/** @type {boolean} */ isLeased, /** @type {string} */ duration) => {
       const token = { ttl: 2000, renewable: false, num_uses: 0, expire_time: 'x' };
       const answers = replace(answersOf(), ['auth/token/lookup-self', 'data'], token);
-      const leased = replace(answers, ['pki/roles/r', 'data', 'generate_lease'], isLeased);
-      const client = fakeClient(leased, { status: 200, json: health });
+      const client = fakeClient(answers, { status: 200, json: health });
       const write = async (/** @type {string} */ path) =>
-        path === 'pki/issue/r' ? { data: issuedBy(pki) } : client.write(path);
+        path === 'pki/issue/r' ? { data: issuedBy(pki), isLeased } : client.write(path);
       const plan = planOf(ocsp, { role: 'r', cn: 'a.b.test', about: ['good=1'], pool: 1, rate: 1, duration });
       return findSubjects(
         /** @type {any} */ ({

@@ -95,6 +95,43 @@ test('with a few failures in an open loop, the lower end of the bar misses the t
   }
 });
 
+test('the bar of random arrivals that were served in time has the spread of their number, also if their rate varies by plan', () => {
+  for (const [levels, share] of /** @type {const} */ ([
+    [[0.5, 60, 0.5], 0],
+    [[2, 10, 40], 0.01],
+    [[10, 10, 10], 0.2],
+  ])) {
+    const runs = 1000;
+    const missed = { below: 0, above: 0 };
+    let [drawn, widest] = [0, 0];
+    const rates = levels.flatMap((rate) => Array.from({ length: 20 }, () => rate));
+    const rate = (total(rates) / rates.length) * (1 - share);
+    for (let run = 0; run < runs; run++) {
+      const failedPerSecond = rates.map(() => 0);
+      const completedPerSecond = rates.map((perSecond, second) => {
+        let completed = 0;
+        for (let at = 0; ; ) {
+          at -= Math.log(uniform(7, drawn++)) / perSecond;
+          if (at > 1) return completed;
+          if (uniform(8, drawn) < share) failedPerSecond[second]++;
+          else completed++;
+        }
+      });
+      const [succeeded, errors] = [total(completedPerSecond), total(failedPerSecond)];
+      const counts = { succeeded, errors, perSecond: succeeded / rates.length };
+      const perSecond = { completedPerSecond, failedPerSecond, errorsPerSecond: errors / rates.length };
+      const { low, high } = rateBar({ ...SAMPLE, ...counts, ...perSecond, isOnTime: true });
+      if (Number(high) < rate) missed.below++;
+      if (low > rate) missed.above++;
+      widest = Math.max(widest, ((Number(high) - low) * rates.length) / Math.sqrt(succeeded));
+    }
+    for (const count of Object.values(missed))
+      assert.ok(count / runs < 0.06, `${levels}: ${JSON.stringify(missed)} of ${runs}`);
+    // 1.645 standard deviations on either side, and more with failures.
+    assert.ok(widest < 5, `${levels}: ${widest}`);
+  }
+});
+
 test('requests that may have failed by the fault of the tool, or were cut off, might have succeeded', () => {
   const none = { ...SAMPLE, perSecond: 0, succeeded: 0, completedPerSecond: [0, 0], errors: 0 };
   assert.deepEqual(rateBar(none), { low: 0, high: 0, sampled: 0 });

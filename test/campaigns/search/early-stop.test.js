@@ -31,7 +31,8 @@ function cutShortAt({ requirements = ['p99<200ms'], load = {}, capacity, freeAny
       failed: 0,
     });
     if (why === null) continue;
-    assert.equal(why.isClear, true);
+    // No response at all may be a blip.
+    assert.equal(why.isClear, capacity > 0);
     assert.match(why.why, /^The step was cut short after .* could no longer be met: .*\.$/);
     return second;
   }
