@@ -19,6 +19,7 @@ import { conclude } from './result/conclude.js';
 import { checkToken, startRenewal } from './vault/check-token.js';
 import { createVaultClient } from './vault/client.js';
 import { describeProxy, readNetwork } from './vault/network.js';
+import { OF_ENDED_TOKEN } from './verdict/observed.js';
 
 /** @import { IntervalEvent, Start } from './engine/interval.js' */
 /** @import { Shard, ShardEnd } from './engine/shard.js' */
@@ -108,7 +109,8 @@ export async function run(givenPlan, options = {}) {
     const sendResult = await send(plan.load, context, { ...options, signal: stop, onEvent });
     for (const event of describeKept(mix, sendResult.ends)) onEvent(event);
     seconds.closeAll();
-    const tokenEnded = seconds.errors.permission_denied > 0 ? await prepared.sendersOfEnded() : [];
+    const isDoubtful = OF_ENDED_TOKEN.some((outcome) => seconds.errors[outcome] > 0);
+    const tokenEnded = isDoubtful ? await prepared.dependentsOfEnded() : [];
     const ran = { plan, mix, window, target, command, seconds: seconds.rows };
     const result = conclude({ ...ran, sendResult, tokenEnded });
     onEvent({ type: 'result', result });
@@ -215,17 +217,17 @@ export async function prepareRun(plan, options = {}) {
     };
     /**
      * After a run in which the target refused something.
-     * @returns {Promise<string[]>} operations that sent the token, if it has ended; none if the target does not say in time
+     * @returns {Promise<string[]>} operations that depended on the token, if it has ended; none if the target does not say in time
      */
-    const sendersOfEnded = async () => {
+    const dependentsOfEnded = async () => {
       const limits = [AbortSignal.timeout(LAST_CALLS_MS), ...(options.cutOff ? [options.cutOff] : [])];
       if (token === null) return [];
       return rejectOnStop(checkToken(client), AbortSignal.any(limits)).then(
         () => [],
-        ({ code }) => (code === 'token_invalid' ? mix.sendersOf(fixture, token) : []),
+        ({ code }) => (code === 'token_invalid' ? mix.dependentsOf(fixture, token) : []),
       );
     };
-    return { target, fixture, tls: ownTls, route, checkAgain, sendersOfEnded, close };
+    return { target, fixture, tls: ownTls, route, checkAgain, dependentsOfEnded, close };
   } catch (error) {
     await (options.onClosing ?? awaited)(close(LAST_CALLS_MS));
     throw error;

@@ -66,13 +66,14 @@ export function mixOf({ mix, load }, members) {
       });
     },
 
-    /** @param {MixFixture} fixture @param {string} token @returns {string[]} names of the members whose requests have it */
-    sendersOf(fixture, token) {
-      const senders = members.filter(({ operation, plan }, i) => {
-        const { headers } = operation.createRequester(plan, fixtureOf(fixture, i))(0);
-        return headers['x-vault-token'] === token;
+    /** @param {MixFixture} fixture @param {string} token @returns {string[]} names of the members whose requests have it, or whose certificates end with it */
+    dependentsOf(fixture, token) {
+      const dependents = members.filter(({ operation, plan }, i) => {
+        const own = fixtureOf(fixture, i);
+        const { headers } = operation.createRequester(plan, own)(0);
+        return headers['x-vault-token'] === token || own.hasLeases === true;
       });
-      return senders.map(({ name }) => name);
+      return dependents.map(({ name }) => name);
     },
 
     /** @returns {(Keeper | null)[]} in the order of the members */

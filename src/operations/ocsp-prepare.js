@@ -27,14 +27,14 @@ import { apiPath, vaultHeaders } from './request-parts.js';
 
 /** @typedef {{issuer: Certificate, example: Certificate | null}} Source `example`: one of its certificates */
 /** @typedef {Source & {serials: Uint8Array[]}} Found `serials`: INTEGER contents */
-/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[]}} Subjects a list is empty if no kind needs it */
+/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[], hasLeases?: boolean}} Subjects a list is empty if no kind needs it; `hasLeases`: Vault revokes them when the token ends */
 /** @typedef {{certificates: Certificate[], name: string}} Issuers */
 
 /** @param {PrepareContext} context @returns {Promise<OcspFixture & {isVault: boolean}>} */
 export async function prepare(context) {
   const { plan, client } = context;
   const { options, load, target } = plan;
-  const { good, revoked, issuer, example } = await findSubjects(context);
+  const { good, revoked, issuer, example, hasLeases } = await findSubjects(context);
   const { origin, path, isVault, isForeign = false } = findResponder(context, example);
   // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
@@ -58,6 +58,7 @@ export async function prepare(context) {
     method: options.method,
     issuerDer: common.issuerDer,
     kinds,
+    hasLeases,
     headers: isVault ? vaultHeaders(target.namespace) : {},
     isVault,
   };
@@ -92,6 +93,7 @@ export async function findSubjects(context) {
     revoked: revokedFromFile?.serials ?? fresh?.revoked ?? [],
     issuer,
     example: sources.find(({ example }) => example !== null)?.example ?? null,
+    hasLeases: fresh?.hasLeases ?? false,
   };
 }
 
@@ -215,7 +217,7 @@ async function issueSubjects(context, toIssue) {
   const size = perKind * (toIssue.good && toIssue.revoked ? 2 : 1);
   const uses = [toIssue.good && 'to query', toIssue.revoked && 'to revoke at once and query'];
   const listed = uses.filter(Boolean).map((use) => `${perKind} ${use}`);
-  const { issued, issuers } = await issueBefore(context, {
+  const { issued, issuers, hasLeases } = await issueBefore(context, {
     size,
     label: 'Issuing certificates to query',
     subject: `certificates with role ${role}, ${listed.join(' and ')}`,
@@ -242,6 +244,7 @@ async function issueSubjects(context, toIssue) {
   return {
     good: toIssue.good ? issued.slice(0, perKind).map(({ serial }) => parseSerial(serial)) : [],
     revoked: revoked.map(({ serial }) => parseSerial(serial)),
+    hasLeases,
     issuer,
     example,
   };

@@ -126,12 +126,12 @@ export function lifetimeMs(load) {
 
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
- * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''
+ * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''; `hasLeases`: the certificates end with the token, which the run itself does not send
  * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options
  *   `label`: of its progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
-  const { client, plan, notice, warn, beforeAgain } = context;
+  const { client, plan, notice, beforeAgain } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
@@ -146,14 +146,27 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   const issuers = new Set();
   /** @type {Set<string>} */
   const serials = new Set();
-  /** When the token expires, Vault revokes the certificates that it leased to it. @param {LoadPlan} load */
-  const checkLifetime = (load) => checkToken(client, { neededMs: longestRunMs(load), neededRequests: 0 });
+  /** When the token or a lease ends, Vault revokes the certificates. @param {LoadPlan} load @param {number} leaseMs */
+  const checkLeases = (load, leaseMs) => {
+    const neededMs = longestRunMs(load);
+    if (leaseMs < (neededMs ?? 0)) {
+      const message = `Vault leases the certificates of the role ${role} for ${formatDuration(leaseMs)} only, and then revokes them: the run takes up to ${formatDuration(neededMs ?? 0)}.`;
+      throw usageError(
+        'lease_expires',
+        message,
+        'Raise the max_lease_ttl of the mount, or choose a role without generate_lease.',
+      );
+    }
+    return checkToken(client, { neededMs, neededRequests: 0 });
+  };
+  let hasLeases = false;
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
-    const { data, isLeased } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
-    if (i === 0 && isLeased && use.usesInRun === false) {
-      (await checkLifetime(plan.load)).warnings.forEach(warn);
-      beforeAgain(checkLifetime);
+    const { data, leaseMs = null } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
+    if (i === 0 && leaseMs !== null && use.usesInRun === false) {
+      hasLeases = true;
+      await checkLeases(plan.load, leaseMs);
+      beforeAgain((load) => checkLeases(load, leaseMs));
     }
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};
@@ -174,5 +187,5 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
     const isKept = i === 0 || (revokes && !use.mustStore);
     return { serial, certificate: isKept ? certificate : '' };
   });
-  return { fixture, issued, issuers };
+  return { fixture, issued, issuers, hasLeases };
 }

@@ -35,7 +35,8 @@ export function wrap(text, width = WIDTH) {
     line = /** @type {string} */ (pieces.pop());
     for (const piece of pieces) lines.push(piece);
   }
-  return [...lines, line];
+  // A line may begin within a word, with what is a command of a log only there.
+  return [...lines, line].map(sanitizeText);
 }
 
 /** @param {string} word @param {number} width @returns {string[]} at least one; keeps grapheme clusters whole */

@@ -14,6 +14,7 @@ import {
   countToolErrors,
   describeObserved,
   isThisMachine,
+  OF_ENDED_TOKEN,
   observe,
   TOKEN_ENDED,
   watchedOf,
@@ -55,7 +56,8 @@ export function conclude({ plan, mix, window, target, command, seconds, sendResu
   // All operations of the first stage, then all of the next.
   const { cells: tallied, ...lateness } = mergeTallies(ends.map(({ tally }) => tally));
   for (const { name, outcomes, verification } of tallied)
-    if (tokenEnded.includes(name) && outcomes.permission_denied) verification.notes.push(TOKEN_ENDED);
+    if (tokenEnded.includes(name) && OF_ENDED_TOKEN.some((outcome) => outcomes[outcome]))
+      verification.notes.push(TOKEN_ENDED);
   const schedule = scheduleOf(load);
   const stages = stagesOf(load);
   const left = countLeft({ plan, mix, schedule, sendResult }, tallied.length);

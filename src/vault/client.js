@@ -39,7 +39,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
    * @param {{data?: Json, query?: string, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: before the body
-   * @returns {Promise<{data: Json | null, auth: Json | null, isLeased?: boolean, warnings: string[]}>} all empty after 204; `isLeased`: until the token expires, at most
+   * @returns {Promise<{data: Json | null, auth: Json | null, leaseMs?: number | null, warnings: string[]}>} all empty after 204; `leaseMs`: of a secret that also ends with the token
    */
   async function call(method, path, { data, query = '', ...more } = {}) {
     const body = JSON.stringify(data);
@@ -48,14 +48,21 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     const request = { method, path: fullPath, headers, body, maxBodyBytes, ...more };
     const response = await requester.request(request);
     const { status } = response;
-    if (status === 204) return { data: null, auth: null, isLeased: false, warnings: [] };
+    if (status === 204) return { data: null, auth: null, leaseMs: null, warnings: [] };
     if (status >= 300 && status < 400) throw redirected(origin, response.headers.location);
     const json = parseJson(response.body, maxValues);
     if (status !== 200) throw apiError({ status, json, method, path, origin });
-    const { data: content = null, auth = null, warnings = null, lease_id: lease } = json ?? {};
+    const {
+      data: content = null,
+      auth = null,
+      warnings = null,
+      lease_id: lease,
+      lease_duration: seconds,
+    } = json ?? {};
     if (json === null || ![content, auth].every((value) => value === null || isRecord(value)))
       throw notVault(origin, `responds to ${method} /v1/${path} with something other than Vault's JSON`);
-    return { data: content, auth, isLeased: textOf(lease) !== '', warnings: listOf(warnings) };
+    const leaseMs = textOf(lease) === '' ? null : (numberOf(seconds) ?? 0) * 1000;
+    return { data: content, auth, leaseMs, warnings: listOf(warnings) };
   }
 
   return {

@@ -86,15 +86,18 @@ const DOUBTFUL = [...AT_LIMITS, 'revoked_again', 'already_expired', 'cut_off'];
 /** @param {Record<string, number>} outcomes */
 export const failedAtLimits = (outcomes) => total(AT_LIMITS.map((name) => outcomes[name] ?? 0));
 
-/** Note on each operation with such refusals. */
+/** Outcomes that may be due to a token that ended: Vault then also revokes the certificates that it leased to it. */
+export const OF_ENDED_TOKEN = Object.freeze(['permission_denied', 'status_revoked', 'good_but_revoked']);
+
+/** Note on each operation with such outcomes. */
 export const TOKEN_ENDED =
-  'The token had ended by the end of the run (expired, revoked or used up), so permission_denied may be due to that, not to the target.';
+  'The token had ended by the end of the run (expired, revoked or used up), so permission_denied, and the revocation of certificates leased to it, may be due to that, not to the target.';
 
 /** @param {CellTally[]} operations @returns {number} upper bound of their failures that are not due to the target */
 export function countDoubtful(operations) {
   return total(
     operations.flatMap(({ outcomes, verification: { notes } }) => {
-      const names = notes.includes(TOKEN_ENDED) ? [...DOUBTFUL, 'permission_denied'] : DOUBTFUL;
+      const names = notes.includes(TOKEN_ENDED) ? [...DOUBTFUL, ...OF_ENDED_TOKEN] : DOUBTFUL;
       return names.map((name) => outcomes[name]?.count ?? 0);
     }),
   );

@@ -5,6 +5,12 @@ import { load } from '../engine/load-plan.js';
 
 /** @import { Member } from '../../src/operations/mix.js' */
 
+const fixtureAt = (origin = 'http://192.0.2.1:8200') => ({
+  origin,
+  targetUrl: `${origin}/v1`,
+  target: { product: null },
+});
+
 /**
  * @param {string} name
  * @param {Record<string, any>} [changes] of the operation
@@ -17,7 +23,7 @@ function member(name, changes = {}, origin = 'http://192.0.2.1:8200') {
     name,
     unit: `${name}s`,
     outcomes: { [`${name}_done`]: `${name} is done`, both: `as ${name} says` },
-    prepare: async () => ({ origin, targetUrl: `${origin}/v1`, target: { product: null }, of: name }),
+    prepare: async () => ({ ...fixtureAt(origin), of: name }),
     createRequester: (/** @type {any} */ plan, /** @type {any} */ fixture) => (/** @type {number} */ index) =>
       `${plan.options.path} of ${fixture.of}: ${index}`,
     createClassifier: (/** @type {any} */ _plan, /** @type {any} */ fixture) => () => ({
@@ -82,7 +88,7 @@ test('a mix reports a message of several operations once', async () => {
   assert.deepEqual(warnings, ['The token ends soon.', 'About /read.', 'About /write.']);
 });
 
-test('the operations that send the token, not another or none', async () => {
+test('the operations that depend on the token: they send it, not another or none, or their certificates are leased to it', async () => {
   const sends = (/** @type {string | null} */ token) => ({
     createRequester: () => () => ({ headers: token === null ? {} : { 'x-vault-token': token } }),
   });
@@ -90,8 +96,12 @@ test('the operations that send the token, not another or none', async () => {
     member('lookup', sends('own')),
     member('status', sends(null)),
     member('refused', sends('bad')),
+    member('leased', {
+      ...sends(null),
+      prepare: async () => ({ ...fixtureAt(), hasLeases: true }),
+    }),
   );
-  assert.deepEqual(both.sendersOf(await prepared(), 'own'), ['lookup']);
+  assert.deepEqual(both.dependentsOf(await prepared(), 'own'), ['lookup', 'leased']);
 });
 
 test("a mix of one operation has that operation's own requester", () => {

@@ -131,7 +131,7 @@ export const PHRASES = {
     Interrupted: some runs are missing.
     b: measurement
     http://c refused the connection. Start it.
-    2 of 4 runs completed, 1 count
+    1 of 4 runs completed, 1 count
     nothing could be sent; 0 of 4 runs completed, 0 count
     This row has no usable runs.`,
   'scenario-stages': `

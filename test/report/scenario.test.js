@@ -214,6 +214,12 @@ test('JUnit: a step with missing runs does not pass, and its completed runs are 
   const whole = SCENARIOS['scenario-stages'];
   const [step, ...others] = whole.steps;
   const cut = { ...whole, interrupted: true, steps: [{ ...step, repeat: step.runs.length + 3 }, ...others] };
+  const last = { ...step.runs[0], why: 'it was interrupted' };
+  const stopped = {
+    ...whole,
+    interrupted: true,
+    steps: [{ ...step, runs: [last, ...step.runs.slice(1)], used: [] }, ...others],
+  };
   const failed = {
     ...whole,
     steps: [{ ...step, failure: { code: 'refused', text: 'It went away.' } }, ...others],
@@ -222,6 +228,7 @@ test('JUnit: a step with missing runs does not pass, and its completed runs are 
   assert.doesNotMatch(await renderDocument('junit', whole), /all runs completed/);
   for (const [changed, message] of /** @type {const} */ ([
     [cut, made],
+    [stopped, `${step.runs.length - 1} of ${step.repeat} ${step.repeat === 1 ? 'run' : 'runs'} completed.`],
     [failed, 'It went away.'],
   ])) {
     const xml = await renderDocument('junit', changed);

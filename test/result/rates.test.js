@@ -560,9 +560,10 @@ test('failures that are not due to the target are those of the operation itself'
   };
   const { facts, cell: bad } = cell('http', 'permission_denied', []);
   const { cell: ended } = cell('issue', 'permission_denied', [TOKEN_ENDED]);
+  const { cell: leased } = cell('ocsp', 'status_revoked', [TOKEN_ENDED]);
   const { cell: again } = cell('revoke', 'revoked_again', []);
-  const doubtful = [[bad], [ended], [again], [bad, ended, again]].map(
+  const doubtful = [[bad], [ended], [leased], [again], [bad, ended, again]].map(
     (cells) => measure(cells, facts).toolErrors,
   );
-  assert.deepEqual(doubtful, [0, 200, 200, 400]);
+  assert.deepEqual(doubtful, [0, 200, 200, 200, 400]);
 });

@@ -43,7 +43,7 @@ describe('createVaultClient', () => {
 
   test('reads with token, namespace and the X-Vault-Request header', async () => {
     answer(200, { data: { a: 1 }, warnings: ['w'], auth: null });
-    const read = { data: { a: 1 }, warnings: ['w'], auth: null, isLeased: false };
+    const read = { data: { a: 1 }, warnings: ['w'], auth: null, leaseMs: null };
     assert.deepEqual(await client.read('pki/roles/a b'), read);
     assert.equal(seen[0].url, '/v1/pki/roles/a%20b');
     assert.equal(seen[0].headers['x-vault-token'], TOKEN);
@@ -79,7 +79,7 @@ describe('createVaultClient', () => {
     assert.deepEqual(await client.write('sys/mounts/pki', { type: 'pki' }), {
       data: null,
       auth: null,
-      isLeased: false,
+      leaseMs: null,
       warnings: [],
     });
     assert.deepEqual([seen[0].method, seen[0].body], ['POST', '{"type":"pki"}']);

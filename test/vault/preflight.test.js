@@ -333,16 +333,16 @@ describe('any response to the preflight gives a verdict or a refusal with a code
     );
   });
 
-  test('ocsp: with leases, the token must outlast the run, also in further runs', async () => {
+  test('ocsp: leases and their token must outlast the run, also in further runs', async () => {
     const pki = new TestCa();
     /** @type {((load: any) => Promise<unknown>)[]} */
     const again = [];
-    const find = (/** @type {boolean} */ isLeased, /** @type {string} */ duration) => {
+    const find = (/** @type {number | null} */ leaseMs, /** @type {string} */ duration) => {
       const token = { ttl: 2000, renewable: false, num_uses: 0, expire_time: 'x' };
       const answers = replace(answersOf(), ['auth/token/lookup-self', 'data'], token);
       const client = fakeClient(answers, { status: 200, json: health });
       const write = async (/** @type {string} */ path) =>
-        path === 'pki/issue/r' ? { data: issuedBy(pki), isLeased } : client.write(path);
+        path === 'pki/issue/r' ? { data: issuedBy(pki), leaseMs } : client.write(path);
       const plan = planOf(ocsp, { role: 'r', cn: 'a.b.test', about: ['good=1'], pool: 1, rate: 1, duration });
       return findSubjects(
         /** @type {any} */ ({
@@ -354,10 +354,11 @@ describe('any response to the preflight gives a verdict or a refusal with a code
         }),
       );
     };
-    await find(false, '2h');
+    await find(null, '2h');
     assert.equal(again.length, 0);
-    await assert.rejects(find(true, '2h'), { code: 'token_expires' });
-    await find(true, '1m');
+    await assert.rejects(find(1e9, '2h'), { code: 'token_expires' });
+    await assert.rejects(find(45_000, '1m'), { code: 'lease_expires' });
+    assert.equal((await find(1e9, '1m')).hasLeases, true);
     const { load } = planOf(ocsp, { rate: 1, duration: '2h' });
     await assert.rejects(again[0](load), { code: 'token_expires' });
   });

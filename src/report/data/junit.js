@@ -7,7 +7,7 @@ import { kindOf } from '../../result/document.js';
 import { truncate } from '../../result/runs/run-differences.js';
 import { describe } from '../describe/index.js';
 import { verdictCounts } from '../describe/runs.js';
-import { measurementText } from '../describe/scenario.js';
+import { completedRuns, measurementText } from '../describe/scenario.js';
 import { finding, requirementVerdict, searchTitle } from '../describe/search.js';
 import { counted, statePhrase } from '../describe/words.js';
 import { escapeHtml } from '../html/escape.js';
@@ -117,7 +117,8 @@ function suiteOfStep(scenario, step) {
   const cases = requirements.map(({ verdicts, reason, ...one }) =>
     caseOf({ ...one, reason: runs.length < 2 ? reason : `${verdictCounts(verdicts)}: ${reason}` }),
   );
-  if (failure !== null || runs.length < repeat) cases.push(runsCase(runs.length, repeat, failure));
+  const completed = completedRuns(step);
+  if (failure !== null || completed < repeat) cases.push(runsCase(completed, repeat, failure));
   const measured = measurement.verdict ?? 'not measured';
   if (measurement.verdict !== null || failure === null)
     cases.push(measurementCase(measured, measurement.reasons, `${measurementText(step)}.`));

@@ -153,11 +153,16 @@ function stepPhrase({ load, stages, repeat }) {
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
+/** Runs that were not interrupted or cut off; the measurement tells of invalid ones. @param {ScenarioStep} step */
+export const completedRuns = ({ runs }) =>
+  runs.filter(({ why, verdict }) => why === null || verdict === 'invalid').length;
+
 /** @param {ScenarioStep} step @returns {string} its name and address, and how many of its runs count */
-function targetOfStep({ target, aim, runs, used, repeat }) {
+function targetOfStep(step) {
+  const { target, aim, runs, used, repeat } = step;
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
-  const note = isWhole ? '' : `; ${runs.length} of ${counted(repeat, 'run')} completed, ${used.length} count`;
+  const note = isWhole ? '' : `; ${completedRuns(step)} of ${counted(repeat, 'run')} completed, ${used.length} count`;
   // A target without a name goes by its URL. The slash keeps a target named `http` apart.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${note}` : `${target}: ${address}${note}`;
