@@ -4,6 +4,7 @@ import { isolated } from './common/listener.js';
 import { isSocket, originOf } from './common/options.js';
 import { delayedSignal, interruptedError, LAST_CALLS_MS, REMOVALS_MS, rejectOnStop } from './common/stop.js';
 import { total } from './common/sums.js';
+import { formatCount } from './common/units.js';
 import { createStart, intervalEvent, nsOf, startTicking } from './engine/interval.js';
 import { createSeconds } from './engine/recording/seconds.js';
 import { createShards } from './engine/shard.js';
@@ -12,7 +13,7 @@ import { plannedWindow } from './engine/window.js';
 import { checkHttp2 } from './http/http2-connection.js';
 import { checkLocalAddresses, describePortShortage } from './http/local-ports.js';
 import { routeOf } from './http/route.js';
-import { foreignTls, loadTls } from './http/tls.js';
+import { foreignTls, loadTls, tlsInRotation } from './http/tls.js';
 import { loadMix } from './operations/mix.js';
 import { shardOfThread, share } from './plan/shard-part.js';
 import { conclude } from './result/conclude.js';
@@ -89,6 +90,8 @@ export async function run(givenPlan, options = {}) {
     shards = await createShards(input, mix, seconds.add, live?.ports(plan.load.threads));
     const shortage = portShortageOf(plan.load, route.address.host);
     if (shortage !== null) onEvent({ type: 'warning', text: shortage });
+    for (const text of describeUnused(plan.load, tlsInRotation(tls).length))
+      onEvent({ type: 'warning', text });
     const notice = (/** @type {string} */ text) => onEvent({ type: 'notice', text });
     const start = options.start ?? createStart(plan.load.startAt, stop, notice);
     await rejectOnStop(start.connect(), stop);
@@ -257,6 +260,24 @@ function portShortageOf(load, host) {
     host,
     addresses: load.localAddresses,
   });
+}
+
+/** Each connection has one of them. @param {Plan['load']} load @param {number} certificates @returns {string[]} warnings */
+function describeUnused({ concurrency, threads, shard, streamsPerConnection, localAddresses }, certificates) {
+  const ofThreads = Array.from({ length: threads }, (_, thread) => {
+    const { shard: own, shards } = shardOfThread(shard, thread, threads);
+    return Math.ceil(share(concurrency, own, shards) / (streamsPerConnection ?? 1));
+  });
+  const connections = total(ofThreads);
+  const remedy =
+    streamsPerConnection === null ? 'Raise --concurrency.' : 'Raise --concurrency, or lower --streams.';
+  const given = { '--local-address': localAddresses.length, '--client-certs': certificates };
+  return Object.entries(given)
+    .filter(([, count]) => count > connections)
+    .map(
+      ([flag, count]) =>
+        `Only ${formatCount(connections)} of ${formatCount(count)} ${flag} will be used, as there are no more connections. ${remedy}`,
+    );
 }
 
 /** @param {AbortSignal} stop */

@@ -96,8 +96,8 @@ function partFrom(parts, env) {
 function readSecret(env) {
   const [given, file] = [env[SECRET], env[`${SECRET}_FILE`]];
   const name = given ? SECRET : `${SECRET}_FILE`;
-  const secret =
-    given || (file ? readBytes(file, `The file in ${name}`, { maxMiB: 1 }).toString().trim() : '');
+  const text = given || (file ? readBytes(file, `The file in ${name}`, { maxMiB: 1 }).toString() : '');
+  const secret = text.trim();
   redactToken(secret);
   const how = 'Use the same for all parts, e.g. from: openssl rand -hex 32.';
   if (secret === '')
@@ -113,7 +113,7 @@ export const partFilesOf = (out, { index }) =>
 
 /**
  * Runs `act` as it is or, with `--join`, together with the other parts; a part other than 0 does what part 0 asks instead.
- * @param {Pick<RunSettings, 'join' | 'quiet' | 'partFiles' | 'search' | 'command' | 'metrics'>} settings
+ * @param {Pick<RunSettings, 'join' | 'quiet' | 'partFiles' | 'search' | 'repeat' | 'command' | 'metrics'>} settings
  * @param {readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan})[]} steps @param {Interrupt} interrupt
  * @param {(interrupt: Interrupt, runner?: Runner) => Promise<number>} act @returns {Promise<number>} exit code
  */
@@ -143,7 +143,14 @@ export async function withOtherParts(
       print(textOf(failure));
     }
   };
-  const common = { ...meeting, key: keyOf(secret), onEvent: quietly(onEvent) };
+  const { search, repeat } = settings;
+  const series = {
+    '--repeat': repeat,
+    '--find-max-rate': search?.of === 'rate',
+    '--max-rate': search?.of === 'rate' ? search.highest : null,
+    '--max-concurrency': search?.of === 'concurrency' ? search.highest : null,
+  };
+  const common = { ...meeting, series, key: keyOf(secret), onEvent: quietly(onEvent) };
   const { stop, cutOff } = interrupt;
   if (part.index > 0) {
     const { runAsMember } = await import('../join/member.js');

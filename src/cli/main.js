@@ -85,7 +85,9 @@ async function parse(args) {
   const own = rest.find((arg) => /^--?(?:\$0|_)(?:=|$)/.test(arg));
   if (own !== undefined) throw misuse(`Unknown argument: ${own.replace(/^--?|=.*/gs, '')}`);
   // yargs would take any value as false, and run the command.
-  const valued = rest.find((arg) => /^--(?:help|version)=/.test(arg));
+  const valued = rest.find((arg, i) =>
+    /^--(?:help|version)(?:=| (?:true|false)$)/.test(`${arg} ${rest[i + 1]}`),
+  );
   if (valued !== undefined) throw misuse(`${valued.replace(/=.*/s, '')} takes no value.`);
   const parser = yargs(rest)
     .scriptName('vault-pki-load')

@@ -62,7 +62,7 @@ export function startSending(context) {
   const clock = createClock(originNs);
   const { add, advanceWatermark, behind } = recorder;
   const { schedule, shards } = arrivals;
-  const alarm = createAlarm(clock, pacing, () => pacer.tick(), {
+  const alarm = createAlarm(clock, pacing, () => pacer.check(), {
     work: () => sent,
     isIdle: () => slots.inFlight === 0,
     nap: (ms) => watch.nap(ms),
@@ -223,7 +223,7 @@ export function startSending(context) {
       setTimeout(recorder.skipBodies, CHECK_MS).unref();
     },
     state() {
-      pacer.tick();
+      pacer.check();
       return { sent: sent + slots.inFlight, inFlight: slots.inFlight, waiting: pacer.waiting() };
     },
     close() {

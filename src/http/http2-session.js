@@ -395,6 +395,7 @@ export class Session {
   #readReset(id, code) {
     const stream = this.#streams.get(id);
     if (stream === undefined) return this.#isOver(id);
+    this.#idleFrames = 0;
     if (code === CODE.REFUSED_STREAM) return this.#fail(stream, 'stream_refused');
     if (code === CODE.HTTP_1_1_REQUIRED) return this.#fail(stream, 'http2_not_offered');
     return this.#fail(stream, stream.status > 0 ? 'truncated' : 'stream_reset');

@@ -39,7 +39,8 @@ export function lookUp(host, options, callback) {
  */
 export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
   let addresses = /** @type {LookupAddress[]} */ ([]);
-  let next = first;
+  /** By family. */
+  const next = new Map();
   let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
   let isClosed = false;
   return {
@@ -47,7 +48,9 @@ export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
       const give = () => {
         const own = addresses.filter(({ family }) => !options.family || family === options.family);
         if (own.length === 0) return callback(Object.assign(new Error(), { code: 'ENOTFOUND' }), '');
-        const one = own[next++ % own.length];
+        const nth = next.get(options.family) ?? first;
+        next.set(options.family, nth + 1);
+        const one = own[nth % own.length];
         if (options.all) callback(null, [one]);
         else callback(null, one.address, one.family);
       };

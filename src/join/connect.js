@@ -49,7 +49,7 @@ export async function connect(options, calls) {
 }
 
 /** @param {Options} options @param {Calls} calls @returns {{answered: Promise<Answer>, close: Wire['close']}} */
-function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost }, calls) {
+function tryToConnect({ where, key, part, seed = null, steps, series = {}, silenceMs, lost }, calls) {
   const socket = createConnection({ ...where, autoSelectFamilyAttemptTimeout: GREET_WITHIN_MS / 4 });
   socket.setNoDelay(true);
   let [isWelcome, isAdmitted] = [false, false];
@@ -76,7 +76,7 @@ function tryToConnect({ where, key, part, seed = null, steps, silenceMs, lost },
       else if (message.type === 'welcome') {
         if (isWelcome) throw new RangeError('a second welcome');
         isWelcome = true;
-        wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan) });
+        wire.send({ type: 'plans', plans: steps.map(({ plan }) => plan), series });
       } else if (message.type === 'admitted') {
         isAdmitted = true;
         calls.onAdmitted(wire);

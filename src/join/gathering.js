@@ -7,6 +7,7 @@ import { rejectOnStop } from '../common/stop.js';
 import { formatDuration } from '../common/units.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { partName } from '../plan/shard-part.js';
+import { describeDifferences } from '../result/parts/parts.js';
 import { monotonicMs } from './clock.js';
 import { differencesOf } from './joined-plan.js';
 import { createWire, NOT_PROVEN } from './wire.js';
@@ -17,10 +18,11 @@ import { createWire, NOT_PROVEN } from './wire.js';
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /** @typedef {Awaited<ReturnType<typeof createGathering>>} Gathering */
+/** @typedef {Readonly<Record<string, string | number | boolean | null>>} Series */
 /** `lost`: why it is gone @typedef {{index: number, name: string, wire: Wire, lost: string | null}} Member */
 /**
- * `seed`: as given; `plans`: one for each step; `timeoutMs`: for all parts to come
- * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, seed?: number | null, plans: readonly Plan[], timeoutMs: number,
+ * `seed`: as given; `plans`: one for each step; `series`: settings of several runs, by flag; `timeoutMs`: for all parts to come
+ * @typedef {{where: {host: string, port: number}, key: Buffer, of: number, seed?: number | null, plans: readonly Plan[], series?: Series, timeoutMs: number,
  *   silenceMs?: number, onEvent: (event: RunEvent) => void}} GatheringOptions
  */
 
@@ -41,7 +43,7 @@ const MAX_NAMED = 10;
  * @throws {PkiLoadError} if it cannot listen
  */
 export async function createGathering(
-  { where, key, of, seed = null, plans, timeoutMs, silenceMs, onEvent },
+  { where, key, of, seed = null, plans, series = {}, timeoutMs, silenceMs, onEvent },
   calls,
 ) {
   /** @type {Map<number, Member>} */
@@ -129,10 +131,10 @@ export async function createGathering(
   }
 
   /** @param {Wire} wire @param {number} index @param {WireMessage} message @returns {Member | null} null: refused */
-  function admit(wire, index, { plans: given }) {
+  function admit(wire, index, { plans: given, series: asked }) {
     const theirs = Array.isArray(given) ? given : [];
     const name = partName({ index, of });
-    const differences = differencesOf(plans, theirs);
+    const differences = describeDifferences(series, Object(asked), []) ?? differencesOf(plans, theirs);
     if (differences !== null)
       return refuse(wire, index, `the settings of part 0 and of ${name} differ in ${differences}`);
     const why = whyNot(index);

@@ -13,14 +13,16 @@ import { createReports } from './reports.js';
 /** @import { ShardPart } from '../plan/shard-part.js' */
 /** @import { Result } from '../result/schema.js' */
 /** @import { RunEvent, RunOptions } from '../run.js' */
+/** @import { Series } from './gathering.js' */
 /** @import { Most } from './joined-plan.js' */
 /** @import { Wire, WireMessage } from './wire.js' */
 
 /**
  * `seed`: as given; `steps`: the plans of this part's own command line, each with its token; `most`: in a search, part 0 changes their load;
+ * `series`: settings of several runs;
  * `timeoutMs`: to reach part 0;
  * `now`: of the monotonic clock, replaced in tests
- * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number,
+ * @typedef {{where: {host: string, port: number}, key: Buffer, part: ShardPart, seed?: number | null, timeoutMs: number, silenceMs?: number, series?: Series,
  *   steps: readonly (Pick<RunOptions, 'token' | 'mayReach'> & {plan: Plan, most?: Most | null})[], command: string, stop: AbortSignal,
  *   cutOff: AbortSignal, onEvent: (event: RunEvent) => void, onResult?: (result: Result) => unknown,
  *   now?: () => number}} MemberOptions

@@ -17,6 +17,10 @@ const DEFAULT_POOL = 1000;
 export const USED_UP =
   'There were more requests than certificates (--pool): the extra requests revoked a certificate again, which is no success, and not a failure of the target. Raise --pool, or limit the run with --requests, without --warmup.';
 
+/** In Vault 1.21: "certificate with serial ... already expired; refusing to add to CRL". @param {unknown} warnings of a response */
+export const saysExpired = (warnings) =>
+  [warnings].flat().some((one) => typeof one === 'string' && /already expired/.test(one));
+
 /** @type {Operation} */
 export const revoke = {
   name: 'revoke',
@@ -57,11 +61,7 @@ export const revoke = {
     const judge = createJsonClassifier('revoked', ({ data, warnings }) => {
       const isRevoked = isTime(data?.revocation_time) && (data.state ?? 'revoked') === 'revoked';
       if (isRevoked) return null;
-      // In Vault 1.21: "certificate with serial ... already expired; refusing to add to CRL".
-      const isExpired = [warnings]
-        .flat()
-        .some((one) => typeof one === 'string' && /already expired/.test(one));
-      return isExpired ? 'already_expired' : 'not_revoked';
+      return saysExpired(warnings) ? 'already_expired' : 'not_revoked';
     });
     let hasRepeats = false;
     /** @type {Classify} */

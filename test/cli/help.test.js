@@ -97,6 +97,7 @@ const MISUSE = [
   ['issue -format', /--format needs a value\. See: /],
   ['issue --dev=foo', /--dev takes no value, but got "foo"\. Write just --dev\./],
   ['teardown --help=full', /--help takes no value\. See: .* teardown --help$/m],
+  ['teardown --help false', /--help takes no value\. See: .* teardown --help$/m],
   ['health --version=1', /--version takes no value\. See: /],
   ['ocsp --nonce=', /--nonce takes no value, but got ""/],
 ];

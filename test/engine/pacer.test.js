@@ -21,6 +21,26 @@ describe('open loop', () => {
     assert.equal(fired.length, 1);
   });
 
+  test('after a standstill of the process, overdue requests wait until the sockets have been polled', () => {
+    const { pacer, time, fired, seen } = pace({
+      arrivals: { schedule: scheduleOf(every10) },
+      slots: 100,
+      serviceMs: () => 1,
+    });
+    pacer.tick();
+    time.runUntil(20);
+    assert.deepEqual([fired.length, seen.polls], [3, 0]);
+    time.block(50);
+    pacer.check();
+    pacer.tick();
+    pacer.check();
+    assert.deepEqual([fired.length, seen.polls], [3, 1]);
+    time.runUntil(70);
+    assert.deepEqual([fired.length, seen.polls], [8, 1]);
+    assert.deepEqual(fired.at(-1), { index: 7, intended: 70, at: 70 });
+    assert.deepEqual(fired.at(3), { index: 3, intended: 30, at: 70 });
+  });
+
   test('a stop hands out nothing more and ends once', () => {
     const { pacer, time, fired, seen } = pace({
       arrivals: { schedule: scheduleOf(every10) },

@@ -25,7 +25,7 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
   const dropped = [];
   /** @type {number[]} */
   const free = Array.from({ length: slots }, () => Number.NEGATIVE_INFINITY);
-  const seen = { mostInFlight: 0, ends: 0, endedAt: Number.NaN, depth: 0, deepest: 0 };
+  const seen = { mostInFlight: 0, ends: 0, endedAt: Number.NaN, depth: 0, deepest: 0, polls: 0 };
   const release = () => {
     free.push(time.clock());
     seen.deepest = Math.max(seen.deepest, ++seen.depth);
@@ -46,6 +46,10 @@ export function pace({ arrivals, slots, serviceMs, overflow = 'queue', startMs =
     clock: time.clock,
     overflow,
     createAlarm: time.createAlarm,
+    afterPoll(next) {
+      seen.polls++;
+      time.add(time.clock(), () => next());
+    },
     slots: /** @type {any} */ ({
       get free() {
         return free.length;

@@ -107,6 +107,19 @@ describe('parts that cannot take part:', LIMIT, () => {
     assert.equal(await right.ended, 0);
   });
 
+  test('one with another --max-rate or --repeat is refused', async (t) => {
+    const { url } = await startCounting(t);
+    const plan = await planFor(url, { requests: 5 });
+    const series = { '--repeat': 1, '--max-rate': 200 };
+    const { where } = await startLeader(t, plan, 2, { series });
+    const other = await inTime(
+      startMember(t, plan, where, [1, 2], { series: { ...series, '--max-rate': 60 } }).outcome,
+    );
+    assert.match(other.message, /differ in --max-rate \(200 and 60\)\.$/);
+    const without = await inTime(startMember(t, plan, where, [1, 2]).outcome);
+    assert.match(without.message, /differ in --repeat \(1 and null\), --max-rate \(200 and null\)\.$/);
+  });
+
   test('one with another --seed is refused', async (t) => {
     const { url } = await startCounting(t);
     const plan = await planFor(url, { requests: 5 });

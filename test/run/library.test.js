@@ -119,6 +119,22 @@ for (const shard of [undefined, '0/2', '1/2']) {
   });
 }
 
+test('a run warns of local addresses that no connection has', async () => {
+  const localAddress = ['127.0.0.2', '127.0.0.3'];
+  const warningsOf = async (/** @type {object} */ load) => {
+    /** @type {string[]} */
+    const warnings = [];
+    const given = { url: server.url, localAddress, requests: 2, threads: 1, coldStart: true };
+    const plan = await createPlan('health', { ...given, ...load });
+    await run(plan, { onEvent: (event) => void (event.type === 'warning' && warnings.push(event.text)) });
+    return warnings.filter((text) => text.includes('--local-address'));
+  };
+  assert.deepEqual(await warningsOf({ concurrency: 2 }), []);
+  assert.deepEqual(await warningsOf({ concurrency: 1 }), [
+    'Only 1 of 2 --local-address will be used, as there are no more connections. Raise --concurrency.',
+  ]);
+});
+
 test('options of TCP connections are refused with a Unix socket', async (t) => {
   const path = scratch(t)('vault.sock');
   const health = { initialized: true, sealed: false, standby: false, version: '1.21.1' };

@@ -2,6 +2,7 @@
 import { PkiLoadError } from '../../common/errors.js';
 import { isTime } from '../../common/json.js';
 import { certificateParameters } from '../../operations/request-parts.js';
+import { saysExpired } from '../../operations/revoke.js';
 import { assertIssued, readCertificates } from '../../pki/certificate.js';
 import { CERTIFICATE_FAILURES } from '../../pki/certificate-check.js';
 import { serialHex } from '../../pki/text.js';
@@ -94,15 +95,20 @@ async function revokeAndWatch({ certificate, query, serial, before }, client, ru
 }
 
 /** @param {unknown} error of a revocation @returns {Row['left']} */
-const leftBy = (error) => (mayHaveTakenEffect(error) ? 'possibly revoked' : 'valid');
+const leftBy = (error) => {
+  if (codeOf(error) === 'already_expired') return 'none';
+  return mayHaveTakenEffect(error) ? 'possibly revoked' : 'valid';
+};
+
+/** No failures of the target: the tool aborted the call, the token ended, or the certificate expired before its revocation. */
+const UNDECIDED = ['aborted', 'token_invalid', 'already_expired'];
 
 /**
- * A call that the tool aborted is not a failure of the target.
  * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error @returns {Pick<Row, 'outcome' | 'failure'>}
  */
 function failureOf(outcome, error) {
   const failure = codeOf(error);
-  return failure === 'aborted' ? { outcome: 'undecided' } : { outcome, failure };
+  return UNDECIDED.includes(failure) ? { outcome: 'undecided' } : { outcome, failure };
 }
 
 /** @param {unknown} error @throws any error that is not a PkiLoadError */
@@ -139,8 +145,9 @@ function readIssued(data) {
 
 /** @type {(client: Writer, plan: PropagationPlan, serial: string, onHead?: () => void) => Promise<void>} */
 async function revoke(client, { target: { mount } }, serial, onHead) {
-  const { data } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
+  const { data, warnings } = await client.write(`${mount}/revoke`, { serial_number: serial }, onHead);
   if (isTime(data?.revocation_time)) return;
+  if (saysExpired(warnings)) throw new PkiLoadError('already_expired', 'The certificate has expired.');
   throw new PkiLoadError('not_revoked', 'The response does not confirm the revocation.');
 }
 

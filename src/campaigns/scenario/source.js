@@ -22,7 +22,7 @@ const FLATTEN = 'Use fewer levels.';
 const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
 const NO_SCENARIO = 'This is no scenario: it has neither mix nor runs';
 /** Nothing of other files is shown but plain keys: there may be secrets in them. */
-const IS_SCENARIO = /(?:^|[{,]) *["']?(?:mix|runs)["']? *:/m;
+const IS_SCENARIO = /(?:^|[{,])[ \t]*["']?(?:mix|runs)["']?[ \t]*:/m;
 export const MINIMUM = 'A minimal scenario is name: NAME and mix: [{operation: issue}].';
 
 /** @param {string} text @param {string} name of the file @throws {PkiLoadError} if it is not YAML or JSON, or has a secret */

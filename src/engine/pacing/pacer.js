@@ -17,22 +17,37 @@ import { createInFlight } from '../../plan/stages.js';
 /** How often to check whether the stage allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
 
+/** Later than this, and as long after its last tick, the process itself stood still. */
+const STOOD_STILL_MS = 20;
+
 /**
  * @param {object} context @param {Arrivals} context.arrivals @param {Clock} context.clock
  * @param {Pick<Slots, 'free' | 'inFlight' | 'freeSince' | 'fire'>} context.slots
  * @param {'queue' | 'drop'} context.overflow @param {CreateAlarm} context.createAlarm
  * @param {(index: number, intended: number, now: number) => void} context.onDrop
  * @param {() => void} context.onEnd called once
+ * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
  */
-export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onDrop, onEnd }) {
+export function createPacer({
+  arrivals,
+  clock,
+  slots,
+  overflow,
+  createAlarm,
+  onDrop,
+  onEnd,
+  afterPoll = setImmediate,
+}) {
   const { schedule, shards, stopAtMs, requests, inFlight } = arrivals;
-  const alarm = createAlarm(clock, tick);
+  const alarm = createAlarm(clock, check);
   let next = arrivals.shard;
   let measured = 0;
   /** Connections are idle because the in-flight limit is reached. */
   let isHeldBack = false;
   let hasEnded = false;
   let isTicking = false;
+  let isPolling = false;
+  let tickedMs = Number.POSITIVE_INFINITY;
 
   function end() {
     if (hasEnded) return;
@@ -43,14 +58,32 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
 
   /** A request that fails at once frees its slot inside `fire`; this loop then reuses the slot. */
   function tick() {
-    if (hasEnded || isTicking) return;
+    if (hasEnded || isTicking || isPolling) return;
     isTicking = true;
     try {
       if (schedule === null) closedLoop();
       else openLoop(schedule);
     } finally {
       isTicking = false;
+      if (schedule !== null) tickedMs = clock();
     }
+  }
+
+  /** Alarms come before the sockets are polled: the target may have closed connections meanwhile. */
+  function stoodStill() {
+    if (schedule === null || next >= schedule.count) return false;
+    const now = clock();
+    return now - tickedMs > STOOD_STILL_MS && now - schedule.dueMs(next) > STOOD_STILL_MS;
+  }
+
+  /** From a timer or a message of the pacing thread. */
+  function check() {
+    if (hasEnded || isPolling || !stoodStill()) return tick();
+    isPolling = true;
+    afterPoll(() => {
+      isPolling = false;
+      tick();
+    });
   }
 
   /** @param {Schedule} schedule */
@@ -98,6 +131,8 @@ export function createPacer({ arrivals, clock, slots, overflow, createAlarm, onD
   return {
     /** Call at the start and when a slot becomes free. */
     tick,
+    /** Call at any other time. */
+    check,
     /** Hands out no more requests. */
     stop: end,
     hasEnded: () => hasEnded,

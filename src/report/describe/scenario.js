@@ -162,7 +162,9 @@ function targetOfStep(step) {
   const { target, aim, runs, used, repeat } = step;
   const address = aim === null ? 'nothing could be sent' : targetPhrase(aim);
   const isWhole = used.length === runs.length && runs.length === repeat;
-  const note = isWhole ? '' : `; ${completedRuns(step)} of ${counted(repeat, 'run')} completed, ${used.length} count`;
+  const note = isWhole
+    ? ''
+    : `; ${completedRuns(step)} of ${counted(repeat, 'run')} completed, ${used.length} count`;
   // A target without a name goes by its URL. The slash keeps a target named `http` apart.
   const isItsUrl = aim?.url === target || aim?.url.startsWith(`${target.replace(/\/$/, '')}/`);
   return isItsUrl ? `${address}${note}` : `${target}: ${address}${note}`;

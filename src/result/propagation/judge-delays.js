@@ -60,7 +60,7 @@ const WORST_FIRST = /** @type {const} */ ([
 /** @typedef {Propagation['rows'][number]['outcome']} RowOutcome */
 /** @param {{outcome: RowOutcome | 'followed', nodes: {outcome: string}[]}} row @returns {RowOutcome} */
 export function outcomeOf({ outcome, nodes }) {
-  if (outcome === 'issue_failed' || outcome === 'revoke_failed') return outcome;
+  if (outcome !== 'followed' && nodes.length === 0) return outcome;
   return WORST_FIRST.find((worst) => nodes.some((node) => node.outcome === worst)) ?? 'revoked';
 }
 
@@ -99,7 +99,7 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
     const without = judge(lost);
     if (without.verdict === 'not met') return without;
     const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
-    return notProven(without, `${count} undecided when the measurement was interrupted.`);
+    return notProven(without, `${count} undecided.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;

@@ -31,7 +31,7 @@ before(async () => {
  * @property {(askedMs: number) => string | null} [says] overrides what it says afterwards, by when it judges, from the sending
  */
 /** @typedef {{revokeMs?: number, restMs?: number, issueFails?: string, issuedAs?: Record<string, any>, aboutFails?: Error, revokeFails?: string,
- *   giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `restMs`: from the head of the
+ *   expires?: boolean, giveUpMs?: number, pollMs?: number, stopAt?: number, stopWhileIssued?: number, early?: number}} Script `restMs`: from the head of the
  *   revocation's answer to its end; `issuedAs`: other fields */
 
 /** @param {number | (() => number)} value */
@@ -47,6 +47,7 @@ async function follow(
     issuedAs = {},
     aboutFails,
     revokeFails,
+    expires = false,
     giveUpMs = 1000,
     pollMs = 20,
     stopAt,
@@ -81,6 +82,8 @@ async function follow(
       onHead?.();
       if (restMs > 0) await wait(restMs);
       if (revokeFails) throw new PkiLoadError(revokeFails, 'It is refused.');
+      const warnings = ['certificate with serial 1a already expired; refusing to add to CRL'];
+      if (expires) return { data: null, auth: null, warnings };
       return { data: { revocation_time: 1_795_388_821 }, auth: null, warnings: [] };
     },
   };
@@ -222,6 +225,8 @@ const OUTCOMES = [
   ],
   ['issue fails', [{}], { issueFails: 'vault_permission_denied' }, 'issue_failed', []],
   ['revoke fails', [{ effect: 1 }], { revokeFails: 'vault_bad_request' }, 'revoke_failed', []],
+  ['a token that ended', [{ effect: 1 }], { revokeFails: 'token_invalid' }, 'undecided', []],
+  ['a certificate that expired before', [{ effect: 1 }], { expires: true }, 'undecided', []],
   ['a call that the tool aborted', [{ effect: 1 }], { revokeFails: 'aborted' }, 'undecided', []],
   [
     'interrupted while polling',
@@ -243,7 +248,10 @@ for (const [sentence, scripts, script, outcome, nodes] of OUTCOMES) {
     // What is not followed is revoked all the same.
     assert.equal(calls.includes('pki_int/revoke'), outcome !== 'issue_failed');
     const unrevoked = script.revokeFails === 'aborted' ? 'possibly revoked' : 'valid';
-    assert.equal(row.left, script.issueFails ? 'none' : script.revokeFails ? unrevoked : 'revoked');
+    assert.equal(
+      row.left,
+      script.issueFails || script.expires ? 'none' : script.revokeFails ? unrevoked : 'revoked',
+    );
     assert.equal(time.waiting(), 0, 'nothing goes on afterwards');
   });
 }
