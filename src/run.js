@@ -65,7 +65,7 @@ import { OF_ENDED_TOKEN } from './verdict/observed.js';
 const awaited = (/** @type {Promise<unknown>} */ closing) => closing;
 
 /** Codes that end a search before its next step. */
-const ENDS = ['interrupted', 'token_expires', 'token_invalid', 'token_use_limit'];
+const ENDS = ['interrupted', 'token_expires', 'token_invalid', 'token_use_limit', 'lease_expires'];
 
 /** Removals can take minutes, but Vault itself ends a request after 90 s (default_max_request_duration). */
 const REMOVE_WITHIN_MS = 90_000;
@@ -219,7 +219,7 @@ export async function prepareRun(plan, options = {}) {
         });
     };
     /**
-     * After a run in which the target refused something.
+     * After a run with outcomes that may be due to an ended token.
      * @returns {Promise<string[]>} operations that depended on the token, if it has ended; none if the target does not say in time
      */
     const dependentsOfEnded = async () => {
@@ -249,6 +249,15 @@ function checkSocketOptions(origin, { load, target }) {
   rejectIf(isUseless, `${flag} is for TCP, but the load goes to a Unix socket.`, 'Leave it out.');
 }
 
+/** @param {Plan['load']} load @returns {number} connections that this part has open at a time, at most */
+function connectionsOf({ concurrency, threads, shard, streamsPerConnection }) {
+  const ofThreads = Array.from({ length: threads }, (_, thread) => {
+    const { shard: own, shards } = shardOfThread(shard, thread, threads);
+    return Math.ceil(share(concurrency, own, shards) / (streamsPerConnection ?? 1));
+  });
+  return total(ofThreads);
+}
+
 /** @param {Plan['load']} load @param {string | undefined} host to connect to; none: a Unix socket @returns {string | null} a warning; of a closed loop, none */
 function portShortageOf(load, host) {
   const { ratePerSecond, requestsPerConnection, requests, durationMs, warmupMs, shard } = load;
@@ -258,25 +267,22 @@ function portShortageOf(load, host) {
     perSecond: ratePerSecond / (shard?.of ?? 1) / requestsPerConnection,
     seconds: Math.min(most, (durationMs ?? Number.POSITIVE_INFINITY) / 1000) + warmupMs / 1000,
     host,
-    addresses: load.localAddresses,
+    addresses: load.localAddresses.slice(0, connectionsOf(load)),
   });
 }
 
-/** Each connection has one of them. @param {Plan['load']} load @param {number} certificates @returns {string[]} warnings */
-function describeUnused({ concurrency, threads, shard, streamsPerConnection, localAddresses }, certificates) {
-  const ofThreads = Array.from({ length: threads }, (_, thread) => {
-    const { shard: own, shards } = shardOfThread(shard, thread, threads);
-    return Math.ceil(share(concurrency, own, shards) / (streamsPerConnection ?? 1));
-  });
-  const connections = total(ofThreads);
+/** Each place for a connection has one address and one certificate. @param {Plan['load']} load @param {number} certificates @returns {string[]} warnings */
+function describeUnused(load, certificates) {
+  const connections = Math.max(1, connectionsOf(load));
+  const open = connections === 1 ? '1 connection is' : `${formatCount(connections)} connections are`;
   const remedy =
-    streamsPerConnection === null ? 'Raise --concurrency.' : 'Raise --concurrency, or lower --streams.';
-  const given = { '--local-address': localAddresses.length, '--client-certs': certificates };
+    load.streamsPerConnection === null ? 'Raise --concurrency.' : 'Raise --concurrency, or lower --streams.';
+  const given = { '--local-address': load.localAddresses.length, '--client-certs': certificates };
   return Object.entries(given)
     .filter(([, count]) => count > connections)
     .map(
       ([flag, count]) =>
-        `Only ${formatCount(connections)} of ${formatCount(count)} ${flag} will be used, as there are no more connections. ${remedy}`,
+        `${flag}: ${formatCount(connections)} of ${formatCount(count)} will be used, as at most ${open} open at a time. ${remedy}`,
     );
 }
 

@@ -310,12 +310,11 @@ function findInnermost(error) {
 }
 
 /**
- * Of the addresses of a name, the first may refuse what only this machine kept from the others. Without IPv6, no IPv6 address has a
- * local one.
+ * Of the addresses of a name, the first may refuse what only this machine kept from the others. Without IPv6, no IPv6 address is available.
  * @param {{code?: string, address?: string}} error of one address
  */
 const isAtLimit = ({ code = '', address = '' }) =>
-  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !isIPv6(address);
+  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !(code === 'EADDRNOTAVAIL' && isIPv6(address));
 
 /**
  * A failed handshake fails a pending write with EPROTO. This builds the code that Node (tls_wrap.cc) reports elsewhere.

@@ -19,6 +19,7 @@ import { DEFAULT_POOL, kindsToIssue, readKinds } from './ocsp-kinds.js';
 import { createRequestSet } from './ocsp-requests.js';
 import { issueBefore, makeMany, readInput } from './prepare.js';
 import { apiPath, vaultHeaders } from './request-parts.js';
+import { saysExpired } from './revoke.js';
 /** @import { Request } from '../http/exchange.js' */
 /** @import { Certificate } from '../pki/certificate.js' */
 /** @import { CertificateFields } from '../pki/certificate-der.js' */
@@ -235,8 +236,12 @@ async function issueSubjects(context, toIssue) {
   await makeMany(revoked.length, { ...context, label: 'Revoking certificates to query' }, async (i) => {
     const { certificate, serial } = revoked[i];
     // By the certificate: Vault does not know the serial if the role has no_store.
-    const { data } = await client.write(`${plan.target.mount}/revoke`, { certificate });
+    const { data, warnings } = await client.write(`${plan.target.mount}/revoke`, { certificate });
     if (isTime(data?.revocation_time)) return;
+    if (saysExpired(warnings)) {
+      const expired = `The certificate ${serial} expired before it could be revoked.`;
+      throw usageError('already_expired', expired, 'Choose a role with a longer max_ttl, or lower --pool.');
+    }
     const message = `The response of ${client.origin} does not confirm that it revoked ${serial}.`;
     const remedy = 'Check with vault write that the mount can revoke certificates of this role.';
     throw targetError('not_revoked', message, remedy);

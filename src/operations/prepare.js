@@ -9,6 +9,7 @@ import { allRequests, expectedRequests, longestRunMs } from '../plan/due.js';
 import { checkPermission, checkRole } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';
+import { numberOf } from '../vault/client.js';
 import { apiHeaders, certificateParameters, expandName, vaultDuration } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
@@ -124,6 +125,29 @@ export function lifetimeMs(load) {
   return runMs === null ? 24 * HOUR_MS : runMs + HOUR_MS;
 }
 
+/** The clock of Vault may differ by this. */
+const MAX_SKEW_MS = 300_000;
+
+/**
+ * Vault revokes a certificate when the token ends, and when its lease ends before it does (at the max_lease_ttl of the mount).
+ * @param {PrepareContext} context @param {{leaseMs: number, expiresMs: number}} first certificate; `expiresMs`: since 1970
+ */
+async function checkLease({ client, plan, warn, beforeAgain }, { leaseMs, expiresMs }) {
+  const isShort = Date.now() + leaseMs < expiresMs - MAX_SKEW_MS;
+  const endsMs = isShort ? performance.now() + leaseMs : Number.POSITIVE_INFINITY;
+  const check = (/** @type {LoadPlan} */ load) => {
+    const neededMs = longestRunMs(load);
+    const leftMs = Math.max(0, endsMs - performance.now());
+    if (leftMs > (neededMs ?? 0)) return checkToken(client, { neededMs, neededRequests: 0 });
+    const message = `Vault revokes the certificates in ${formatDuration(leftMs)}, as their leases then end, and the run may take longer.`;
+    const remedy = 'Raise the max_lease_ttl of the mount, or choose a role without generate_lease.';
+    throw usageError('lease_expires', message, remedy);
+  };
+  const { warnings } = await check(plan.load);
+  if (longestRunMs(plan.load) === null) warnings.forEach(warn);
+  beforeAgain(check);
+}
+
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
  * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''; `hasLeases`: the certificates end with the token, which the run itself does not send
@@ -131,7 +155,7 @@ export function lifetimeMs(load) {
  *   `label`: of its progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */
 export async function issueBefore(context, { size, label, subject, revokes, ...use }) {
-  const { client, plan, notice, beforeAgain } = context;
+  const { client, plan, notice } = context;
   const { role, cn } = plan.options;
   const ttlMs = lifetimeMs(plan.load);
   const nameOf = (/** @type {number} */ i) => expandName(cn, plan.load.seed, i);
@@ -146,27 +170,13 @@ export async function issueBefore(context, { size, label, subject, revokes, ...u
   const issuers = new Set();
   /** @type {Set<string>} */
   const serials = new Set();
-  /** When the token or a lease ends, Vault revokes the certificates. @param {LoadPlan} load @param {number} leaseMs */
-  const checkLeases = (load, leaseMs) => {
-    const neededMs = longestRunMs(load);
-    if (leaseMs < (neededMs ?? 0)) {
-      const message = `Vault leases the certificates of the role ${role} for ${formatDuration(leaseMs)} only, and then revokes them: the run takes up to ${formatDuration(neededMs ?? 0)}.`;
-      throw usageError(
-        'lease_expires',
-        message,
-        'Raise the max_lease_ttl of the mount, or choose a role without generate_lease.',
-      );
-    }
-    return checkToken(client, { neededMs, neededRequests: 0 });
-  };
   let hasLeases = false;
   const issued = await makeMany(size, { ...context, label }, async (i) => {
     const parameters = certificateParameters({ commonName: nameOf(i), altNames: [], ipSans: [], ttlMs });
     const { data, leaseMs = null } = await client.write(`${plan.target.mount}/issue/${role}`, parameters);
     if (i === 0 && leaseMs !== null && use.usesInRun === false) {
       hasLeases = true;
-      await checkLeases(plan.load, leaseMs);
-      beforeAgain((load) => checkLeases(load, leaseMs));
+      await checkLease(context, { leaseMs, expiresMs: (numberOf(data?.expiration) ?? 0) * 1000 });
     }
     /** `serial` as Vault writes it; PEM. @type {Record<string, string>} */
     const { serial_number: serial, certificate, issuing_ca: issuingCa } = data ?? {};

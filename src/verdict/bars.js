@@ -188,7 +188,7 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
     const [fewer, more] = [succeeded - low, high - succeeded].map((count) => (count * perSecond) / succeeded);
     return {
       low: least - Math.hypot(fewer, moreErrors),
-      high: most + Math.hypot(more, Math.min(spread, seen)),
+      high: most + Math.hypot(more, Math.min(spread, seen) + Math.min(margin, unseen)),
     };
   }
   return { ...byBatches, low: least - (isByFailures ? moreErrors : Math.max(margin, moreErrors)) };

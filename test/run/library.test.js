@@ -131,7 +131,7 @@ test('a run warns of local addresses that no connection has', async () => {
   };
   assert.deepEqual(await warningsOf({ concurrency: 2 }), []);
   assert.deepEqual(await warningsOf({ concurrency: 1 }), [
-    'Only 1 of 2 --local-address will be used, as there are no more connections. Raise --concurrency.',
+    '--local-address: 1 of 2 will be used, as at most 1 connection is open at a time. Raise --concurrency.',
   ]);
 });
 

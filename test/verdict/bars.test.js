@@ -132,6 +132,15 @@ test('the bar of random arrivals that were served in time has the spread of thei
   }
 });
 
+test('random arrivals of which many were dropped keep the spread of the seconds: drops come in clumps', () => {
+  const completedPerSecond = Array.from({ length: 60 }, (_, second) => (second % 10 < 5 ? 30 : 70));
+  const failedPerSecond = completedPerSecond.map(() => 0);
+  const counts = { perSecond: 50, succeeded: 3000, errors: 3000, errorsPerSecond: 50 };
+  const highOf = (/** @type {boolean} */ isOnTime) =>
+    Number(rateBar({ ...SAMPLE, ...counts, completedPerSecond, failedPerSecond, isOnTime }).high);
+  assert.ok(highOf(true) - 50 > 0.9 * (highOf(false) - 50), `${highOf(true)}`);
+});
+
 test('requests that may have failed by the fault of the tool, or were cut off, might have succeeded', () => {
   const none = { ...SAMPLE, perSecond: 0, succeeded: 0, completedPerSecond: [0, 0], errors: 0 };
   assert.deepEqual(rateBar(none), { low: 0, high: 0, sampled: 0 });

@@ -100,15 +100,17 @@ const leftBy = (error) => {
   return mayHaveTakenEffect(error) ? 'possibly revoked' : 'valid';
 };
 
-/** No failures of the target: the tool aborted the call, the token ended, or the certificate expired before its revocation. */
-const UNDECIDED = ['aborted', 'token_invalid', 'already_expired'];
+/** No failures of the target: the token ended, or the certificate expired before its revocation. */
+const UNDECIDED = ['token_invalid', 'already_expired'];
 
 /**
  * @param {'issue_failed' | 'revoke_failed'} outcome @param {unknown} error @returns {Pick<Row, 'outcome' | 'failure'>}
  */
 function failureOf(outcome, error) {
   const failure = codeOf(error);
-  return UNDECIDED.includes(failure) ? { outcome: 'undecided' } : { outcome, failure };
+  // The tool aborted the call.
+  if (failure === 'aborted') return { outcome: 'undecided' };
+  return { outcome: UNDECIDED.includes(failure) ? 'undecided' : outcome, failure };
 }
 
 /** @param {unknown} error @throws any error that is not a PkiLoadError */

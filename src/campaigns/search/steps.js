@@ -159,7 +159,7 @@ function downError(origin, waitedMs) {
 
 /** @typedef {Pick<RunEvent & {type: 'interval'}, 'type' | 'elapsedMs' | 'inFlight' | 'waiting' | 'phase' | 'succeeded' | 'failed'>} Interval */
 
-/** `isClear`: requests wait while others are answered: a backlog. Failures, or no responses at all, may have been a blip @typedef {{why: string, isClear: boolean}} CutShort */
+/** `isClear`: requests wait while others succeed: a backlog. Failures, or no successes at all, may have been a blip @typedef {{why: string, isClear: boolean}} CutShort */
 
 /** A step ends early if more than MIN_LATE requests, and LATE_FACTOR times those allowed, are late for LATE_SECONDS. */
 const [LATE_FACTOR, MIN_LATE, LATE_SECONDS] = [2, 5, 2];
@@ -187,7 +187,7 @@ export function watchEarlyStop({ load, requirements }) {
     },
   );
   const mostOf = (/** @type {{allowed: number}} */ { allowed }) => Math.max(MIN_LATE, LATE_FACTOR * allowed);
-  let [streak, answered] = [0, 0];
+  let [streak, before] = [0, 0];
   return ({ elapsedMs, inFlight, waiting, phase, succeeded, failed }) => {
     // Requests that wait while connections are free are delayed by the tool.
     const isTool = waiting > 0 && inFlight < concurrency;
@@ -202,8 +202,8 @@ export function watchEarlyStop({ load, requirements }) {
         ? limits.find((one) => failed + lateOf(one.notLate) > mostOf(one))
         : undefined;
     streak = unmet === undefined ? 0 : streak + 1;
-    const before = answered;
-    answered = succeeded + failed;
+    const isServing = succeeded > before;
+    before = succeeded;
     if (unmet === undefined || streak < LATE_SECONDS) return null;
     const late = lateOf(unmet.notLate);
     const causes = [
@@ -213,7 +213,7 @@ export function watchEarlyStop({ load, requirements }) {
         : []),
     ];
     const why = `The step was cut short after ${formatDuration(measuredMs)}, as ${unmet.text} could no longer be met: of ${formatCount(Math.round(planned))} planned requests, ${causes.join(', and ')}.`;
-    return { why, isClear: late > mostOf(unmet) && answered > before };
+    return { why, isClear: late > mostOf(unmet) && isServing };
   };
 }
 

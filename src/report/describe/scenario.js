@@ -1,6 +1,7 @@
 /** The result of a scenario as a report: its verdicts, a table of the runs, then each run. */
 import { total } from '../../common/sums.js';
 import { formatCount, formatDuration, formatLatency, formatRate } from '../../common/units.js';
+import { isCutShort } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
 import { facts, notes, report, section, sentence, verdicts } from '../sections.js';
 import { requirementItem, spanText, worstVerdict } from './bars.js';
@@ -153,9 +154,8 @@ function stepPhrase({ load, stages, repeat }) {
   return repeat === 1 ? phrase : `${phrase}, ${counted(repeat, 'run')}`;
 }
 
-/** Runs that were not interrupted or cut off; the measurement tells of invalid ones. @param {ScenarioStep} step */
-export const completedRuns = ({ runs }) =>
-  runs.filter(({ why, verdict }) => why === null || verdict === 'invalid').length;
+/** @param {ScenarioStep} step @returns {number} runs that were neither interrupted nor cut off */
+export const completedRuns = ({ runs }) => runs.filter(({ why }) => !isCutShort(why)).length;
 
 /** @param {ScenarioStep} step @returns {string} its name and address, and how many of its runs count */
 function targetOfStep(step) {

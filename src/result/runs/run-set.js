@@ -62,10 +62,18 @@ function time(figure, series = 'response') {
 /** @param {MetricHead} metric @returns {MetricHead} */
 export const headOf = ({ key, label, unit, lowerIsBetter }) => ({ key, label, unit, lowerIsBetter });
 
+const [CUT_OFF, INTERRUPTED] = [
+  'it was cut off: its file was written before the end of the run',
+  'it was interrupted',
+];
+
+/** @param {string | null} why of exclusionReason @returns {boolean} the run did not complete */
+export const isCutShort = (why) => why === CUT_OFF || why === INTERRUPTED;
+
 /** @param {Result} result @returns {string | null} why it is not a whole, valid run; null: it is */
 export function exclusionReason({ unfinished, interrupted, shard, measurement }) {
-  if (unfinished === true) return 'it was cut off: its file was written before the end of the run';
-  if (interrupted) return 'it was interrupted';
+  if (unfinished === true) return CUT_OFF;
+  if (interrupted) return INTERRUPTED;
   if (shard !== undefined && shard.of > 1) return `it is only part ${shard.index} of ${shard.of} of a plan`;
   if (measurement.verdict !== 'invalid') return null;
   const { text = '' } = invalidReasonOf(measurement) ?? {};

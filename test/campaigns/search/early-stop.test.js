@@ -72,6 +72,17 @@ test('ignores the warm-up, and a single late interval', () => {
   assert.notEqual(check({ ...seen, elapsedMs: 16_000 }), null);
 });
 
+test('failures while all other requests wait may be a blip', () => {
+  const check = watchEarlyStop(planOf(['p99<200ms'], LOAD));
+  const cuts = [1, 2, 3, 4, 5].map((second) =>
+    check({
+      ...{ type: 'interval', phase: 'measuring', elapsedMs: second * 1000, inFlight: 10 },
+      ...{ waiting: 4 * second - 5, succeeded: 0, failed: second },
+    }),
+  );
+  assert.equal(cuts.find((cut) => cut !== null)?.isClear, false);
+});
+
 for (const [what, requirement, failed, isCut] of /** @type {const} */ ([
   ['errors', 'errors<0.1%', 5, true],
   ['few errors', 'errors<20%', 1, false],
