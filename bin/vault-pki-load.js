@@ -1,8 +1,4 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8';
-
-// Otherwise V8's young generation would grow to 16 MB while the program loads; fast runs let it grow (src/cli/quiet-v8.js).
-setFlagsFromString('--semi-space-growth-factor=1');
 // Otherwise Node.js would open its debugger, where every user of this machine could read the token.
 process.on('SIGUSR1', () => {});
 try {

@@ -7,7 +7,6 @@ import { readEnvironment } from '../vault/environment.js';
 import { omit } from './arguments.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith, exitCodeOf, onInterrupt } from './process.js';
-import { growFreely } from './quiet-v8.js';
 
 /** @import { View } from '../live/view.js' */
 /** @import { Command } from './arguments.js' */
@@ -56,7 +55,6 @@ export const calibrate = {
   async run(given) {
     const { format, json, quiet } = readOptions(calibrationOutputs, given);
     rejectIf(json && format === 'text', '--json and --format text are both given.', 'Use one of them.');
-    growFreely();
     const campaign = await import('../campaigns/calibrate/calibrate.js');
     const { render } = await import('../campaigns/calibrate/report.js');
     return withProgress(quiet, async ({ onEvent, close, interrupt }) => {

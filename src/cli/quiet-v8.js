@@ -15,9 +15,6 @@ export function keepV8Quiet() {
 /** V8's heap grows by a quarter at a time, not up to fourfold: 40 of 300 MB, where the results of 1,000 parts arrive. */
 export const keepHeapSmall = () => setFlagsFromString('--heap-growing-percent=25');
 
-/** As in a fast run. */
-export const growFreely = () => setFlags(true, true);
-
 /** V8 does less background work while a run at a low rate sends. @param {(event: RunEvent) => void} onEvent @returns receives all events of the runs */
 export const quietly = (onEvent) => (/** @type {RunEvent} */ event) => {
   if (event.type === 'start') quieten(event);
