@@ -96,7 +96,8 @@ test(`${COUNT} parts cost part 0 less than ${MAX_MB} MB`, async (t) => {
       { host: '127.0.0.1', port },
       { index, of, seed: load.seed },
       ({ type, task, wallMs }, send, socket) => {
-        if (type === 'welcome') send({ type: 'plans', plans: [whole] });
+        if (type === 'welcome')
+          send({ type: 'plans', plans: [whole], series: { '--repeat': 1, '--find-max-rate': false } });
         if (type === 'admitted') {
           isIn = true;
           timer = setInterval(send, 1000, { type: 'ping', at: 0 });
