@@ -153,7 +153,7 @@ const LIMITS = {
   ENFILE: 'Too many files are open on this machine. Close other programs.',
   ENOMEM: 'There is not enough memory. Raise the limit (ulimit -v), or close other programs.',
   ERR_WORKER_INIT_FAILED:
-    'No further thread can be created. Raise the limit of processes (ulimit -u, or that of the container).',
+    'No further thread can be created. Raise the limit of processes (ulimit -u, or that of the container) or of memory.',
   ERR_WORKER_OUT_OF_MEMORY: 'There is not enough memory for a thread. Close other programs.',
 };
 

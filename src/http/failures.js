@@ -310,7 +310,8 @@ function findInnermost(error) {
 }
 
 /**
- * Of the addresses of a name, the first may refuse what only this machine kept from the others. Without IPv6, no IPv6 address is available.
+ * When all addresses of a name fail, a limit of this machine is the better reason than a refusal by another address. Without IPv6, its
+ * addresses are always EADDRNOTAVAIL: that is no limit.
  * @param {{code?: string, address?: string}} error of one address
  */
 const isAtLimit = ({ code = '', address = '' }) =>

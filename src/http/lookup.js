@@ -39,8 +39,8 @@ export function lookUp(host, options, callback) {
  */
 export function createRotation({ everyMs, first = 0, onAnswer, ask = lookUp }) {
   let addresses = /** @type {LookupAddress[]} */ ([]);
-  /** By family. */
-  const next = new Map();
+  /** Number of the next address, by family. */
+  const next = /** @type {Map<unknown, number>} */ (new Map());
   let timer = /** @type {NodeJS.Timeout | undefined} */ (undefined);
   let isClosed = false;
   return {

@@ -33,7 +33,7 @@ import { camelCase } from '../common/options.js';
  * @property {string} origin scheme, host and port of all requests
  * @property {string} targetUrl for the result
  * @property {boolean} [isForeign] a certificate named it, not the user: no client certificate, always verified
- * @property {boolean} [hasLeases] Vault revokes what was issued before the run when the token ends
+ * @property {boolean} [hasLeases] its certificates are leased: when the token expires, Vault revokes them
  * @property {{product: string | null, version: string | null}} target
  * @property {FirstResponse} [firstResponse] the target's response before the run, if any, for the warm-up
  */

@@ -28,7 +28,7 @@ import { saysExpired } from './revoke.js';
 
 /** @typedef {{issuer: Certificate, example: Certificate | null}} Source `example`: one of its certificates */
 /** @typedef {Source & {serials: Uint8Array[]}} Found `serials`: INTEGER contents */
-/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[], hasLeases?: boolean}} Subjects a list is empty if no kind needs it; `hasLeases`: Vault revokes them when the token ends */
+/** @typedef {Source & {good: Uint8Array[], revoked: Uint8Array[], hasLeases?: boolean}} Subjects a list is empty if no kind needs it; `hasLeases`: as in Fixture */
 /** @typedef {{certificates: Certificate[], name: string}} Issuers */
 
 /** @param {PrepareContext} context @returns {Promise<OcspFixture & {isVault: boolean}>} */

@@ -150,7 +150,7 @@ async function checkLease({ client, plan, warn, beforeAgain }, { leaseMs, expire
 
 /**
  * Issues certificates with --role and --cn, after checking that the role and the token allow it.
- * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''; `hasLeases`: the certificates end with the token, which the run itself does not send
+ * @param {PrepareContext} context @returns in `issued`, PEM that no caller reads is ''; `hasLeases`: as in Fixture
  * @param {TokenUse & {size: number, label: string, subject: string, revokes: boolean, mustStore?: boolean}} options
  *   `label`: of its progress; `subject`: the certificates, for the user; `revokes`: they will be revoked, by serial if `mustStore`
  */

@@ -35,7 +35,7 @@ export function wrap(text, width = WIDTH) {
     line = /** @type {string} */ (pieces.pop());
     for (const piece of pieces) lines.push(piece);
   }
-  // A line may begin within a word, with what is a command of a log only there.
+  // A line break can turn the rest of a word into a log command such as ::error::.
   return [...lines, line].map(sanitizeText);
 }
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, mock, test } from 'node:test';
 import { createConnection } from '../../src/http/connection.js';
 import { createStreams } from '../../src/http/http2-connection.js';
 import { createRotation } from '../../src/http/lookup.js';
@@ -281,6 +281,24 @@ test('a tunnel that the proxy ends in place of a response', { timeout: 10_000 },
     openTunnel(route, { port, host: '127.0.0.1', allowHalfOpen: true }, resolve),
   );
   assert.equal(error.code, 'PROXY_NO_TUNNEL');
+});
+
+test('a rotation takes the addresses of each family in turn, in whatever order they are asked for', () => {
+  const all = ['10.0.0.1', '10.0.0.2', 'fd00::1', 'fd00::2'];
+  const found = all.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+  const ask = /** @type {any} */ (
+    (/** @type {string} */ _host, /** @type {object} */ _options, /** @type {any} */ callback) =>
+      callback(null, found)
+  );
+  const rotation = createRotation({ everyMs: 60_000, onAnswer() {}, ask });
+  /** @type {unknown[]} */
+  const taken = [];
+  mock.method(process, 'nextTick', (/** @type {() => void} */ call) => call());
+  for (const family of [4, 6, 4, 6])
+    rotation.lookup('a.test', { family }, (_error, address) => taken.push(address));
+  mock.restoreAll();
+  rotation.close();
+  assert.deepEqual(taken.toSorted(), all);
 });
 
 test('a rotation: new connections take the addresses in turn, and a kept one leaves an address that is gone', async (t) => {

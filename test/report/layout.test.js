@@ -25,6 +25,14 @@ for (const [what, text, width, lines] of WRAPPED) {
   test(`wraps ${what}`, () => assert.deepEqual(wrap(text, width), lines));
 }
 
+test('a line break does not make a log command of the rest of a word', () => {
+  // Marks without a width: the command may be long, and still fit.
+  const command = `::set-output name=a,b=${'\u034f'.repeat(200)}::c`;
+  const lines = wrap(`${'a'.repeat(78)}${command}`, 78);
+  assert.ok(lines.length > 1);
+  for (const line of lines) assert.doesNotMatch(line, /^\s*::[a-z]/);
+});
+
 const mixedText = fc.string({
   unit: fc.constantFrom('\u{1f600}', FAMILY, '\u4e16', 'e\u0301', ' ', 'a', '\ud83d', '\u001b'),
   maxLength: 200,

@@ -100,7 +100,7 @@ const leftBy = (error) => {
   return mayHaveTakenEffect(error) ? 'possibly revoked' : 'valid';
 };
 
-/** No failures of the target: the token ended, or the certificate expired before its revocation. */
+/** Not the fault of the target: the token expired, or the certificate did before its revocation. */
 const UNDECIDED = ['token_invalid', 'already_expired'];
 
 /**

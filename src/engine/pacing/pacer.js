@@ -17,7 +17,7 @@ import { createInFlight } from '../../plan/stages.js';
 /** How often to check whether the stage allows more requests in flight. */
 const CHECK_STAGE_MS = 20;
 
-/** Later than this, and as long after its last tick, the process itself stood still. */
+/** If a request is overdue by more than this, and the last tick was as long ago, the process was stopped or had no CPU. */
 const STOOD_STILL_MS = 20;
 
 /**
@@ -69,14 +69,14 @@ export function createPacer({
     }
   }
 
-  /** Alarms come before the sockets are polled: the target may have closed connections meanwhile. */
+  /** Then connections may have been closed, but the sockets have not been polled yet. */
   function stoodStill() {
     if (schedule === null || next >= schedule.count) return false;
     const now = clock();
     return now - tickedMs > STOOD_STILL_MS && now - schedule.dueMs(next) > STOOD_STILL_MS;
   }
 
-  /** From a timer or a message of the pacing thread. */
+  /** Timers and messages of the pacing thread come before the sockets are polled. */
   function check() {
     if (hasEnded || isPolling || !stoodStill()) return tick();
     isPolling = true;

@@ -18,7 +18,7 @@ const OUTCOME_MEANINGS = {
   not_good_before: 'not good before the revocation, so it would prove nothing',
   issue_failed: 'the call to issue it failed',
   revoke_failed: 'the call to revoke it failed',
-  undecided: 'in progress when the measurement was interrupted, or the token or the certificate had ended',
+  undecided: 'in progress when the measurement was interrupted, or the token or the certificate expired',
 };
 
 /** @param {Propagation} found @returns {Report} */

@@ -24,6 +24,11 @@ const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
 /** @type {[what: string, text: string, message: RegExp, env?: Record<string, string>][]} */
 const HOSTILE = [
   ['100,000 levels of JSON', '['.repeat(100_001), LONG],
+  [
+    'JSON that is indented with tabs, with a mistake',
+    '{\n\t"mix": [}\n}',
+    /^s\.yaml:2:\d+: (?!This is no scenario)/,
+  ],
   ['as many levels as fit', `${'['.repeat(49_990)}${']'.repeat(49_990)}`, DEEP],
   ['nested maps', `{"a":${'{"a":'.repeat(15_000)}1${'}'.repeat(15_001)}`, DEEP],
   ['nested YAML lists', '- '.repeat(49_000), DEEP],
