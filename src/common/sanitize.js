@@ -68,10 +68,15 @@ function escapeInvisible(json) {
 function mapStrings(value, change, changeKey) {
   if (typeof value === 'string') return change(value);
   if (value === null || typeof value !== 'object') return value;
+  const mapped = (/** @type {any} */ part) => mapStrings(part, change, changeKey);
+  // Not the indices: a list may have millions of numbers.
+  if (Array.isArray(value)) {
+    const items = value.map(mapped);
+    return items.every((item, i) => item === value[i]) ? value : items;
+  }
   const keys = Object.keys(value);
-  const parts = keys.map((key) => mapStrings(value[key], change, changeKey));
+  const parts = keys.map((key) => mapped(value[key]));
   if (keys.every((key, i) => changeKey(key) === key && parts[i] === value[key])) return value;
-  if (Array.isArray(value)) return parts;
   return Object.fromEntries(keys.map((key, i) => [changeKey(key), parts[i]]));
 }
 

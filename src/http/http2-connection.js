@@ -119,7 +119,7 @@ function createStream({ isOpen, findSession, encode, streams, proxy, keepOnly, o
           reject(Object.assign(new Error(text), { code }));
         };
         const timer = setTimeout(() => {
-          giveUp(session?.timeoutFailure ?? 'connect_timeout');
+          giveUp(session?.openingFailure ?? 'connect_timeout');
           session?.abandon(onOpen);
         }, timeoutMs);
         abandonOpening = () => giveUp('aborted');

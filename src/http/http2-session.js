@@ -185,6 +185,12 @@ export class Session {
     return this.#atProxy ? 'proxy_timeout' : null;
   }
 
+  /** What a connection that was not open in time waited for. */
+  get openingFailure() {
+    if (this.#isReady) return 'no_response';
+    return this.timeoutFailure ?? (this.#socket?.connecting ? 'connect_timeout' : 'tls_handshake_timeout');
+  }
+
   /** @param {Stream} stream whose response is not wanted any more */
   abort(stream) {
     // The server, or the network, may be gone: the next request opens a connection.

@@ -226,7 +226,7 @@ const NEVER_CRITICAL = new Map([
   ['2.5.29.24', (value) => value.readGeneralizedTime()], // invalidityDate
 ]);
 
-/** Others of section 4.2.1, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1). @type {ReadonlyMap<string, Read>} */
+/** Others of section 4.2.1, and id-pkix-ocsp-nocheck (RFC 6960 section 4.2.2.2.1; some CAs leave its NULL out). @type {ReadonlyMap<string, Read>} */
 const UNDERSTOOD = new Map([
   [OID.keyUsage, readKeyUsage],
   [OID.subjectAltName, readNames],
@@ -238,7 +238,7 @@ const UNDERSTOOD = new Map([
   ['2.5.29.36', within(assertSome, readNumbers)], // policyConstraints
   [OID.extKeyUsage, listOf(readId)],
   ['2.5.29.54', readNumber], // inhibitAnyPolicy
-  ['1.3.6.1.5.5.7.48.1.5', readValue],
+  ['1.3.6.1.5.5.7.48.1.5', (value) => value.atEnd || readValue(value)],
 ]);
 const SYNTAX = new Map([...NEVER_CRITICAL, ...UNDERSTOOD]);
 

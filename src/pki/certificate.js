@@ -4,7 +4,7 @@ import { usageError } from '../common/errors.js';
 import { redactTokens } from '../common/sanitize.js';
 import { parseCertificate } from './certificate-der.js';
 import { DerError, TAG } from './der.js';
-import { verifySignature } from './signature.js';
+import { SIGNATURE_FAILURES, verifySignature } from './signature.js';
 import { decodeBody, pemBlocks } from './text.js';
 
 /** @import { Signed } from './certificate-der.js' */
@@ -76,6 +76,9 @@ export function assertIssued(leaf, issuer, names) {
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Swap them.');
   }
+  const failure = verifySignature(leaf.signed, issuer.x509.publicKey);
+  if (leaf.issuerDer.equals(issuer.subjectDer) && failure !== null && failure !== 'bad_signature')
+    throw usageError(failure, `${names.leaf} cannot be checked: ${SIGNATURE_FAILURES[failure]}`);
   const why = leaf.issuerDer.equals(issuer.subjectDer)
     ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;

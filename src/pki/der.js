@@ -52,6 +52,16 @@ const CONSTRUCTED = (1 << 8) | (1 << 11) | (1 << 16) | (1 << 17) | (1 << 29);
 /** @param {RegExp} pattern of Latin-1 @returns {(octets: Buffer) => boolean} */
 const matches = (pattern) => (octets) => pattern.test(octets.toString('latin1'));
 
+/** @param {Buffer} octets big-endian */
+function isUtf32(octets) {
+  if (octets.length % 4 !== 0) return false;
+  for (let at = 0; at < octets.length; at += 4) {
+    const character = octets.readUInt32BE(at);
+    if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000)) return false;
+  }
+  return true;
+}
+
 /**
  * Contents of string types (X.680 section 41) by tag; a TeletexString may have any. Like Go's crypto/x509, accepts `*`
  * and `&` in a PrintableString. @type {Readonly<Record<number, (octets: Buffer) => boolean>>}
@@ -62,7 +72,7 @@ const STRINGS = Object.freeze({
   [TAG.printableString]: matches(/^[A-Za-z0-9 '()+,./:=?*&-]*$/),
   [TAG.ia5String]: isAscii,
   26: matches(/^[ -~]*$/), // VisibleString
-  28: ({ length }) => length % 4 === 0, // UniversalString
+  28: isUtf32, // UniversalString
   [TAG.bmpString]: matches(/^(?:[^\xd8-\xdf].)*$/s), // without surrogates
 });
 

@@ -14,7 +14,9 @@ const ALGORITHMS = Object.freeze({
   '1.2.840.113549.1.1.11': { family: 'rsa', hash: 'sha256' },
   '1.2.840.113549.1.1.12': { family: 'rsa', hash: 'sha384' },
   '1.2.840.113549.1.1.13': { family: 'rsa', hash: 'sha512' },
+  '1.2.840.113549.1.1.14': { family: 'rsa', hash: 'sha224' },
   '1.2.840.10045.4.1': { family: 'ec', hash: 'sha1' },
+  '1.2.840.10045.4.3.1': { family: 'ec', hash: 'sha224' },
   '1.2.840.10045.4.3.2': { family: 'ec', hash: 'sha256' },
   '1.2.840.10045.4.3.3': { family: 'ec', hash: 'sha384' },
   '1.2.840.10045.4.3.4': { family: 'ec', hash: 'sha512' },
@@ -33,6 +35,7 @@ export const HASHES = Object.freeze({
   '2.16.840.1.101.3.4.2.1': 'sha256',
   '2.16.840.1.101.3.4.2.2': 'sha384',
   '2.16.840.1.101.3.4.2.3': 'sha512',
+  '2.16.840.1.101.3.4.2.4': 'sha224',
 });
 
 const UNSUPPORTED = 'unsupported_signature_algorithm';

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { total } from '../common/sums.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { ENGINE_OUTCOMES } from '../engine/recording/recorder.js';
-import { foldStages, mergeTallies, plannedOf, withPlanned } from '../engine/recording/tally.js';
+import { doneAfter, foldStages, mergeTallies, plannedOf, withPlanned } from '../engine/recording/tally.js';
 import { factsOf } from '../engine/window.js';
 import { TRANSPORT_MEANINGS } from '../http/failures.js';
 import { createDuePerSecond, scheduleOf } from '../plan/due.js';
@@ -175,7 +175,7 @@ export function buildResult(run) {
 /** @param {CellTally[]} cells @param {readonly StageSpan[]} stages @param {RunFacts} facts @param {LoadPlan} load @returns {StageBlock[]} */
 function buildStages(cells, stages, facts, load) {
   return stages.map((stage, i) => {
-    const { own, facts: ofStage } = stageOf(cells, i, stage, { facts, load });
+    const { own, facts: ofStage } = stageOf(cells, i, stages, { facts, load });
     const factsOfOne = factsOfEach(own, ofStage);
     return {
       name: stage.name,
@@ -191,9 +191,10 @@ function buildStages(cells, stages, facts, load) {
 /**
  * The cells of a stage (last successes count from its start, seconds from the start of the run), and its facts.
  * @param {CellTally[]} cells of all stages @param {number} index of the stage
- * @param {Pick<StageSpan, 'startMs' | 'endMs'>} stage @param {{facts: RunFacts, load: LoadPlan}} run
+ * @param {readonly Pick<StageSpan, 'startMs' | 'endMs'>[]} stages @param {{facts: RunFacts, load: LoadPlan}} run
  */
-function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
+function stageOf(cells, index, stages, { facts: run, load }) {
+  const { startMs, endMs } = stages[index];
   const own = cells
     .filter(({ stage }) => stage === index)
     .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
@@ -214,7 +215,7 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
     ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
   };
   const before = cells.filter(({ stage }) => stage === index - 1);
-  const carriedOver = total(before.map(({ successesAfter }) => successesAfter));
+  const carriedOver = total(before.map((cell) => doneAfter(cell, stages[index - 1], actualEndMs)));
   return { own, facts: { ...facts, carriedOver } };
 }
 
@@ -227,7 +228,7 @@ function stageOf(cells, index, { startMs, endMs }, { facts: run, load }) {
 function viewOf({ operation, stage }, { cells, stages, facts, load, isValid }) {
   const index = stages.findIndex(({ name }) => name === stage);
   const folded = foldStages(cells, stages);
-  const whole = index < 0 ? { own: folded, facts } : stageOf(cells, index, stages[index], { facts, load });
+  const whole = index < 0 ? { own: folded, facts } : stageOf(cells, index, stages, { facts, load });
   const own = whole.own.filter(({ name }) => operation === undefined || name === operation);
   const ownFacts = operation === undefined ? whole.facts : factsOfEach(whole.own, whole.facts)(own[0]);
   const view = buildView(measure(own, ownFacts), load, isValid);

@@ -1,6 +1,6 @@
 /** A declaration of a document defines its type, its validation and its published JSON Schema. */
 import { z } from 'zod';
-import { entriesOf } from '../common/json.js';
+import { entriesOf, MAX_NAMES } from '../common/json.js';
 import { fileError } from './document.js';
 
 /** Its failure ends the check of the list that the value is in (see FIRST_ISSUE). */
@@ -39,9 +39,6 @@ export const named = (id, shape) => z.object(shape).meta({ id });
 
 /** Stops at the first wrong element of a list, or value of a `record`: all issues of a long one would exhaust the memory. zod's types omit it. */
 export const FIRST_ISSUE = /** @type {z.core.ParseContext<z.core.$ZodIssue>} */ ({ abortEarly: true });
-
-/** Of one object. */
-const MAX_NAMES = 10_000;
 
 /** @param {unknown} value */
 const isObject = (value) => typeof value === 'object' && value !== null;

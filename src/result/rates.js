@@ -19,7 +19,8 @@ import { timesOf } from './latency.js';
  * @property {number | null} [concurrency] requests that a closed loop may have in flight; null: unknown
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
- * @property {number} [carriedOver] successes of the previous stage that came after its end
+ * @property {number} [carriedOver] successes of the previous stage that were done in this one, at least
+ * @property {boolean} [isIncomplete] parts of the plan are missing: more may have succeeded
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
 /** @typedef {{kept: boolean | null, delayMs: number, windowMs: number}} Pace see paceOf */
@@ -45,8 +46,11 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
+    waited: sumOf(operations, 'neverSentDue'),
     isOnTime: kept === true && !facts.interrupted,
-    ...{ errorsPerSecond: perSecond(errors, windowMs), lostPerSecond: perSecond(toolErrors, windowMs) },
+    errorsPerSecond: perSecond(errors, windowMs),
+    // Not over the time until the last success: these requests might have succeeded within the planned one.
+    lostPerSecond: perSecond(toolErrors, facts.windowMs),
     unseenPerSecond: isOpen && !isConstant ? perSecond(poissonBounds(0).high, windowMs) : 0,
     isServed: isConstant && allOnTime,
     // By Little's law, the mean number in flight: responses may come in clumps of as many.
@@ -55,7 +59,8 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     byTimes: inLongRun ?? undefined,
     memorySeconds: isOpen ? 0 : memoryOf(all.service.reported) / 1000,
   });
-  return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: bar };
+  const known = facts.isIncomplete ? { ...bar, high: null } : bar;
+  return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: known };
 }
 
 /** @param {Distribution} times @returns {number} their mean at a random moment, ms: longer ones are more likely then */
@@ -147,7 +152,7 @@ export function paceOf(operations, { model, startMs = 0, windowMs, carriedOver =
     const isPassedOn = carriedOver > 0 && after <= carriedOver + 2 && !interrupted;
     return { ...late, windowMs: isPassedOn ? windowMs : lastSuccessMs };
   }
-  if (sumOf(operations, 'neverSentDue') > 0) return late;
+  if (sumOf(operations, 'neverSentDue') > 0) return { ...late, delayMs: growthOf(operations).delayMs };
   if (lastSuccessMs === windowMs) return onTime;
   const succeeded = total(successesPerSecond(operations));
   if (!interrupted && after <= Math.min(STRAGGLERS, succeeded / 100)) return onTime;

@@ -28,8 +28,8 @@ const MAX_MIB = 400;
 /** Nesting of objects and lists. */
 const MAX_DEPTH = 100;
 
-/** No list of numbers is denser than `0,0`; an object takes 200 bytes of memory, a number or a key up to 100. */
-const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 2, 4];
+/** Indented, a number takes more characters; an object takes 200 bytes of memory, a number or a key up to 100. */
+const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 8, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
@@ -92,7 +92,7 @@ export function parseDocument(bytes, name) {
   const text = new TextDecoder(encoding).decode(bytes);
   const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
   const limits = { maxDepth: MAX_DEPTH, maxValues, perList: VALUES_PER_LIST };
-  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has too many values for its size.`;
+  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has too many values for its size, or names in an object.`;
   if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
     throw fileError('bad_document', complex);
   return checkDocument(parseJson(text, name), name, text.length);

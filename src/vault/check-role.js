@@ -68,12 +68,13 @@ function checkAllowed(role, request) {
   const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
   const badIp = ipSans.length > 0 && role.allow_ip_sans === false;
   const wrongKey = describeWrongKey(role, request);
+  const keyRemedy = `Use ${request.operation === 'sign' ? 'a matching --key-type' : 'sign'}, or another --role.`;
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
     [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Set it with --cn.'],
     [bad, 'name_not_allowed', badName, 'Use another --cn (--alt-names) or --role, or change the role.'],
     [badIp, 'ip_sans_not_allowed', 'does not allow IP addresses', 'Leave out --ip-sans, or change --role.'],
-    [wrongKey, 'role_key_type', wrongKey ?? '', 'Use a matching --key-type, or another --role.'],
+    [wrongKey, 'role_key_type', wrongKey ?? '', keyRemedy],
   ];
   const [, code, problem, remedy] = checks.find(([isWrong]) => isWrong) ?? [];
   if (code !== undefined) throw targetError(code, `The role ${roleName} ${problem}.`, remedy);
@@ -82,6 +83,8 @@ function checkAllowed(role, request) {
 /** @param {Role} role @param {RoleRequest} request @returns {string | null} null: the role accepts such keys, or Vault creates them */
 function describeWrongKey(role, { operation, keyType, keyBits }) {
   const type = textOf(role.key_type, 'any');
+  if (operation === 'issue' && role.key_type === 'any')
+    return 'has key_type any, for which Vault signs CSRs but issues no keys';
   if (operation !== 'sign' || !keyType || ['', 'any'].includes(type)) return null;
   const bits = numberOf(role.key_bits) ?? 0;
   const isTooShort = keyType !== 'ed25519' && keyBits && bits > 0 && keyBits < bits;

@@ -126,9 +126,9 @@ const MIN_CLUMP = 4;
  *   `least`, `most`: the rate may count those in flight at the end in several ways
  */
 /**
- * @param {Successes & {errors: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, isOnTime?: boolean, errorsPerSecond?: number,
+ * @param {Successes & {errors: number, waited?: number, offeredPerSecond: number | null, isServed: boolean, slowdown: number, isOnTime?: boolean, errorsPerSecond?: number,
  *   lostPerSecond?: number, unseenPerSecond?: number}} sample
- *   `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
+ *   `waited`: errors that were never sent, which show no more than the rate itself; `offeredPerSecond`: in an open loop, no more can succeed; `isServed`: arrivals are constant and all succeeded
  *   in time; `isOnTime`: all that succeeded did so in time, and the others failed; `slowdown`: the factor by which the tool may have lowered the rate, as a closed loop or a backlog
  *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
  *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded; `unseenPerSecond`:
@@ -137,7 +137,7 @@ const MIN_CLUMP = 4;
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
-  const { errorsPerSecond = 0, lostPerSecond = 0, unseenPerSecond = 0 } = sample;
+  const { waited = 0, errorsPerSecond = 0, lostPerSecond = 0, unseenPerSecond = 0 } = sample;
   if (succeeded === 0) {
     const sampled = Math.max(errorsPerSecond * proportionUpperBound(0, errors), unseenPerSecond);
     return { low: 0, high: sampled + lostPerSecond, sampled };
@@ -149,10 +149,11 @@ export function rateBar(sample) {
   const { byTimes = { low: perSecond, high: perSecond } } = sample;
   const counted = sampledBar(sample);
   const [low, high] = [Math.min(counted.low, byTimes.low), Math.max(counted.high, byTimes.high)];
+  const failed = Math.max(0, errors - waited);
   const maxRate =
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
-      : offeredPerSecond * (1 - proportionLowerBound(errors, succeeded + errors));
+      : offeredPerSecond * (1 - proportionLowerBound(failed, succeeded + failed));
   const top = Math.max(perSecond, Math.min(high * slowdown + lostPerSecond, maxRate));
   const sampled = Math.max(perSecond, Math.min(high, maxRate));
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };

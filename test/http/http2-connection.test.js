@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { constants, createSecureServer } from 'node:http2';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, Server as TlsServer } from 'node:tls';
 import { checkHttp2, createStreams } from '../../src/http/http2-connection.js';
 import { FLAG, frame, numberFrame, TYPE } from '../../src/http/http2-frames.js';
 import { Session, Stream } from '../../src/http/http2-session.js';
@@ -385,6 +385,23 @@ describe('a limit of streams', () => {
     await checkHttp2(server.origin, TLS, { ...load, concurrency: 3, streamsPerConnection: 100 }, NEVER);
     await server.stop();
   });
+
+  for (const [what, code, server] of /** @type {[string, string, Server][]} */ ([
+    ['no TLS', 'tls_handshake_timeout', createServer((socket) => void socket.resume())],
+    [
+      'TLS, but no SETTINGS',
+      'no_response',
+      createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => void socket.resume()),
+    ],
+  ])) {
+    test(`a server that speaks ${what} does not open in time: ${code}`, async () => {
+      const { origin, stop } = await listenOn(server, server instanceof TlsServer ? 'https' : 'http');
+      const [stream] = createStreams({ origin: origin.replace('http:', 'https:'), tls: TLS, streams: 1 });
+      await assert.rejects(stream.open(50 * PATIENCE_MS), { code });
+      await stream.close();
+      await stop();
+    });
+  }
 
   test('a stop ends the search for it at once, with its connection and its timer', async () => {
     const silent = createTlsServer({ cert, key, ALPNProtocols: ['h2'] }, (socket) => void socket.resume());

@@ -192,7 +192,7 @@ const TEXTS = [
   [0x14, ['f6'], []],
   [0x16, ['405f007f'], ['80']],
   [0x1a, ['207e'], ['1f', '7f', 'f6']],
-  [0x1c, ['0001f600', ''], ['0001f6']],
+  [0x1c, ['0001f6000010ffff0000e000', ''], ['0001f6', '00110000', '0000d800', '01000041']],
   [0x1e, ['004100fcd7ffe000', ''], ['41', 'd83dde00', '0041dfff']],
 ];
 /** @param {Buffer} algorithm @param {Buffer} bits @returns {Partial<typeof RIGHT>} a certificate with this public key */

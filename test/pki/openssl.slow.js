@@ -84,7 +84,7 @@ for (const [verdict, ...args] of [
   ['good', '-rmd', 'sha1'],
   ['good', '-rmd', 'sha384'],
   ['good', '-rmd', 'sha512'],
-  ['unsupported_signature_algorithm', '-rmd', 'sha224'],
+  ['good', '-rmd', 'sha224'],
   ['good', '-rmd', 'sha256', ...pss()],
   ['good', '-rmd', 'sha384', ...pss('-rsigopt', 'rsa_pss_saltlen:-1')],
   ['good', '-rmd', 'sha1', ...pss('-rsigopt', 'rsa_pss_saltlen:20')],

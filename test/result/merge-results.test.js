@@ -490,9 +490,10 @@ describe('refuses to merge', () => {
   }
 
   test('part_missing, unless it is known to be missing: then the measurement is invalid, and nothing is met', () => {
-    const required = syntheticParts({ load: LOAD, requirements: ['p50<10s', 'p99<1ms'] }, [1, 1, 1]).map(
-      read,
-    );
+    const required = syntheticParts(
+      { load: LOAD, requirements: ['p50<10s', 'p99<1ms', 'rate>=99/s'] },
+      [1, 1, 1],
+    ).map(read);
     const sum = mergeResults([required[2], required[0]], { missing: [{ index: 1, why: 'it was killed' }] });
     assert.deepEqual(checkResult(sum, { isFile: true }), []);
     assert.equal(sum.totals.planned, required[0].totals.planned + required[2].totals.planned);
@@ -507,8 +508,10 @@ describe('refuses to merge', () => {
       [
         ['not proven', 'invalid'],
         ['not met', undefined],
+        ['not proven', 'tool'],
       ],
     );
+    assert.match(sum.requirements[2].reason, /but the measurement is invalid; .* repeat the run/);
     const missing = [{ index: 0, why: 'x' }];
     assert.throws(
       () => mergeResults([required[2]], { missing }),

@@ -4,8 +4,10 @@ import { decodeHistogram, encodeHistogram, sumHistograms } from '../../src/commo
 import { createSchedule } from '../../src/plan/schedule.js';
 import { checkResult } from '../../src/result/check/check.js';
 import { load as loadOf } from '../engine/load-plan.js';
+import { sample } from '../engine/recording.js';
 import { syntheticRun } from '../synthetic-run.js';
 
+/** @import { Sample } from '../../src/engine/recording/ring.js' */
 /** @import { LoadPlan, StagePlan } from '../../src/plan/load.js' */
 /** @import { LatencyBlocks, Result } from '../../src/result/schema.js' */
 
@@ -93,6 +95,29 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
     assert.deepEqual(told[0], ['ramp', 0, 4, { least: 0, most: 60 }]);
     assert.deepEqual(told[1], ['hold', 4, 1.25, { least: 60, most: 60 }]);
     assert.deepEqual(told[2], ['burst', 10, 0, { least: 20, most: 120 }]);
+  });
+});
+
+describe('the rate of a stage', () => {
+  /** @param {StagePlan[]} stages @param {(index: number, due: number) => number} doneAt ms @param {number} [unsent] */
+  const barsOf = (stages, doneAt, unsent) => {
+    const load = staged(stages, { timeoutMs: 20_000 });
+    const change = (/** @type {Sample} */ one) =>
+      sample(one.intended, doneAt(one.index, one.intended), 'good', { index: one.index });
+    return syntheticRun({ load, change, unsent }).stages?.map(({ rates }) => rates.bar) ?? [];
+  };
+  const STEPS = [stage('up', [12, 20, 20]), stage('peak', [12, 25, 25])];
+
+  test('that begins with a backlog may be what the target serves, though most of its requests were never sent', () => {
+    const [, peak] = barsOf(STEPS, (index) => (index + 1) * 100, 240);
+    assert.ok(peak !== undefined && peak.low < 10 && Number(peak.high) >= 10, JSON.stringify(peak));
+  });
+
+  test('in which nothing was done may be 0, though all of it came soon after', () => {
+    const stages = [stage('a', [6, 20, 20]), stage('b', [6, 20, 20]), stage('c', [3, 20, 20])];
+    const [, outage, after] = barsOf(stages, (_, due) => Math.max(due + 5, 12_200));
+    assert.equal(outage?.low, 0);
+    assert.ok(Number(outage?.high) >= 20 && Number(after?.low) > 15, JSON.stringify([outage, after]));
   });
 });
 

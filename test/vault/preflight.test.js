@@ -534,6 +534,17 @@ describe('checkRole', () => {
   }
 });
 
+test('a role for keys of any type issues none', async () => {
+  const client = fakeClient({ 'pki/roles/r': { data: { allow_any_name: true, key_type: 'any' } } });
+  const request = /** @type {const} */ ({ mount: 'pki', role: 'r', commonName: 'a.b' });
+  await assert.rejects(checkRole(client, { ...request, operation: 'issue' }), {
+    code: 'role_key_type',
+    message: 'The role r has key_type any, for which Vault signs CSRs but issues no keys.',
+    remedy: 'Use sign, or another --role.',
+  });
+  assert.deepEqual((await checkRole(client, { ...request, operation: 'sign' })).warnings, []);
+});
+
 test('a type of key that is long is cut in messages', async () => {
   const long = 'x'.repeat(90_000);
   const client = fakeClient({ 'pki/roles/r': { data: { allow_any_name: true, key_type: long } } });

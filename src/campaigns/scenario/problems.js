@@ -72,11 +72,15 @@ function describe(issue, value) {
     leavesOf(issue).map(({ message }) =>
       message
         .replace(/^Invalid input: expected (\w+), received \w+$/, 'be $1')
+        .replace(
+          /^Invalid option: expected (one of .*)/,
+          (_, choices) => `be ${choices.replaceAll('"', '').replaceAll('|', ', ')}`,
+        )
         .replace(/^Too (?:small|big): expected \w+ to /, ''),
     ),
   );
   // The string branch accepts only variables.
-  if (rules.has('be boolean') || rules.has('be int')) rules.delete('be string');
+  if ([...rules].some((rule) => /^be (?:boolean|int|one of )/.test(rule))) rules.delete('be string');
   const isUnquoted = rules.size === 1 && rules.has('be string') && typeof value !== 'object';
   return [`${is}must ${[...rules].join(' or ')}`, isUnquoted ? 'Put it in quotes.' : undefined];
 }

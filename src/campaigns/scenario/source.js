@@ -14,7 +14,6 @@ import { findToken, sanitizeText } from '../../common/sanitize.js';
 const MAX_SHOWN = 60;
 const MAX_ALIASES = 100;
 const MAX_DEPTH = 40;
-/** The parser compares keys pairwise: its time grows with the square of their number. */
 const MAX_CHARACTERS = 100_000;
 
 const TOO_DEEP = 'The values are nested too deeply';
@@ -42,14 +41,15 @@ export function parseSource(text, name) {
   if (/[\u0000-\u0008\u000e-\u001f\ufffd]/.test(text))
     throw errorAt(null, 'The file is not UTF-8 text', 'A scenario is YAML or JSON; save it as UTF-8.');
   if (isNestedTooDeeply(text)) throw errorAt(null, TOO_DEEP, FLATTEN);
-  const settings = /** @type {const} */ ({ prettyErrors: false, stringKeys: true, logLevel: 'error' });
-  const document = parseDocument(text, { lineCounter, ...settings });
+  // The parser would compare keys pairwise: findRepeatedKey takes their number, not its square.
+  const settings = /** @type {const} */ ({ uniqueKeys: false, prettyErrors: false, stringKeys: true });
+  const document = parseDocument(text, { lineCounter, logLevel: 'error', ...settings });
   const secret = findSecret(text);
   if (secret !== undefined)
     throw errorAt(secret.offset, `This looks like ${secret.kind}: remove it`, secret.remedy);
   const isScenario = IS_SCENARIO.test(text);
   const noScenario = () => errorAt(0, NO_SCENARIO, MINIMUM);
-  const [fault] = [...document.errors, ...document.warnings];
+  const [fault = findRepeatedKey(document)] = [...document.errors, ...document.warnings];
   if (fault !== undefined) {
     const [offset] = fault.pos;
     const problem = fault.message.split(/[;\n]/, 1)[0].slice(0, 2 * MAX_SHOWN);
@@ -86,6 +86,24 @@ function isNestedTooDeeply(text) {
     if (parser.stack.length > 2 * MAX_DEPTH) return true;
   }
   return false;
+}
+
+/** @param {Document} document @returns {{pos: [number, number], message: string} | undefined} */
+function findRepeatedKey(document) {
+  /** @type {ReturnType<typeof findRepeatedKey>} */
+  let found;
+  visit(document, {
+    Map(_, { items }) {
+      const keys = new Set();
+      for (const { key } of items) {
+        if (!isScalar(key) || keys.size < keys.add(key.value).size) continue;
+        const [start = 0, end = 0] = key.range ?? [];
+        found = { pos: [start, end], message: 'Map keys must be unique' };
+        return visit.BREAK;
+      }
+    },
+  });
+  return found;
 }
 
 /** @param {Document} document @param {ErrorAt} errorAt @returns {unknown} */

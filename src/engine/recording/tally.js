@@ -101,6 +101,16 @@ export function addTimes(times, span, { due, done }) {
   addTime(times.done, span, done);
 }
 
+/**
+ * @param {CellTally} cell @param {{startMs: number, endMs: number}} span of its stage @param {number} untilMs
+ * @returns {number} how many successes were done between the end of the stage and `untilMs`, at least
+ */
+export function doneAfter({ successTimes, successesAfter, lastSuccessMs }, { startMs, endMs }, untilMs) {
+  if (lastSuccessMs <= untilMs) return successesAfter;
+  const whole = Math.floor(((untilMs - startMs) / (endMs - startMs)) * PARTS);
+  return total(successTimes.done.count.slice(PARTS, Math.min(whole, DONE_PARTS - 1)));
+}
+
 /** @param {{count: number[], sumMs: number[]}} parts @param {{startMs: number, endMs: number}} span @param {number} ms */
 function addTime({ count, sumMs }, { startMs, endMs }, ms) {
   const part = Math.floor(((ms - startMs) / (endMs - startMs)) * PARTS);

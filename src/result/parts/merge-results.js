@@ -213,6 +213,7 @@ function factsOf(parts, { load }, isIncomplete) {
     planned: total(results.map(({ totals }) => totals.planned)),
     neverSent: total(results.map(({ totals }) => totals.planned - totals.sent - totals.dropped)),
     windowMs,
+    isIncomplete,
     offeredPerSecond: isIncomplete ? null : offeredBetween(load, 0, windowMs),
     concurrency: inFlightBetween(load, 0, windowMs),
     endedMs: maxOf(parts.map(({ merge }) => merge.endedMs)),

@@ -29,7 +29,7 @@ const REPEAT = 'repeat the run, with more CPU or, if the token ended, with a new
 
 /** @type {Judge} */
 export function judgeRate(requirement, view) {
-  const { ratePerSecond: actual, rateBar, toolErrors = 0 } = view;
+  const { ratePerSecond: actual, rateBar } = view;
   const [low, high] = [rateBar.low, rateBar.high ?? Number.POSITIVE_INFINITY];
   const format = rateFormatter(requirement);
   const margin = rateMargin(requirement, actual);
@@ -48,14 +48,19 @@ export function judgeRate(requirement, view) {
   const ownRate = actual > 0 ? actual * slowdown : high - rateBar.sampled;
   const doubt = doubtOf(reaches(rateBar.sampled, requirement), reaches(ownRate, requirement));
   const bestCase = `at 95 % confidence it may be ${Number.isFinite(high) ? `as high as ${format(high)}` : 'higher'}`;
-  const tool =
-    toolErrors > 0
-      ? `but ${errorsText(view)}: ${doubtfulText(toolErrors)}`
-      : 'but the tool was short of CPU and sent less than the target could have handled';
   if (doubt === 'sample') return judged('not proven', doubt, margin, bestCase, 'run it longer');
-  const cause = toolErrors > 0 ? REPEAT : 'give the tool more CPU';
+  const [tool, cause] = lessThanPossible(view);
   const remedy = `${cause}${doubt === 'both' ? ', and run it longer' : ''}`;
   return judged('not proven', doubt, margin, tool, bestCase, remedy);
+}
+
+/** @param {RunView} view @returns {[why: string, remedy: string]} */
+function lessThanPossible(view) {
+  const { toolErrors = 0, measurementValid, rateBar } = view;
+  if (toolErrors > 0) return [`but ${errorsText(view)}: ${doubtfulText(toolErrors)}`, REPEAT];
+  if (!measurementValid && rateBar.high === null) return ['but the measurement is invalid', 'repeat the run'];
+  const why = 'but the tool was short of CPU and sent less than the target could have handled';
+  return [why, 'give the tool more CPU'];
 }
 
 /** @param {RunView} view @param {(perSecond: number) => string} format @returns {string | null} null: not all was served */
