@@ -22,10 +22,11 @@ function hasFew(bytes, octet) {
 
 /**
  * @param {Uint8Array} bytes UTF-8
- * @param {{maxDepth?: number, maxValues: number, perList?: number}} limits `perList`: how many values a list or an object counts as
+ * @param {{maxDepth?: number, maxValues: number, perList?: number, perName?: number}} limits `perList`, `perName`: how many values
+ *   a list or an object, and a further name of an object, count as
  */
-export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList = 1 }) {
-  const isSmall = 2 * FEW <= maxDepth && 2 * FEW * (1 + perList) <= maxValues;
+export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList = 1, perName = 1 }) {
+  const isSmall = 2 * FEW <= maxDepth && 2 * FEW * (perName + perList) <= maxValues;
   if (isSmall && COUNTED.every((octet) => hasFew(bytes, octet))) return false;
   let [depth, values, isText] = [0, 1, false];
   /** By depth: 1 and the commas of the open object; -Infinity: a list. */
@@ -36,8 +37,8 @@ export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList =
     else if (byte === BACKSLASH) i++;
     else if (isText) continue;
     else if (byte === COMMA) {
-      values++;
       if (++names[depth] > MAX_NAMES) return true;
+      values += names[depth] > 0 ? perName : 1;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       names[++depth] = byte === OPEN_LIST ? Number.NEGATIVE_INFINITY : 1;
       values += perList;
@@ -73,10 +74,10 @@ export function isRecord(value) {
 }
 
 /**
- * Like Object.entries, which takes 100 bytes for each element of a list.
+ * Like Object.entries, which takes 100 bytes for each element of a list, but without the numbers in lists.
  * @param {object} value @returns {Generator<[string, unknown]>}
  */
 export function* entriesOf(value) {
   if (!Array.isArray(value)) return yield* Object.entries(value);
-  for (let i = 0; i < value.length; i++) yield [String(i), value[i]];
+  for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'number') yield [String(i), value[i]];
 }

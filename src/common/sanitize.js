@@ -71,6 +71,7 @@ function mapStrings(value, change, changeKey) {
   const mapped = (/** @type {any} */ part) => mapStrings(part, change, changeKey);
   // Not the indices: a list may have millions of numbers.
   if (Array.isArray(value)) {
+    if (value.every(Number.isFinite)) return value;
     const items = value.map(mapped);
     return items.every((item, i) => item === value[i]) ? value : items;
   }

@@ -195,12 +195,17 @@ function buildStages(cells, stages, facts, load) {
  */
 function stageOf(cells, index, stages, { facts: run, load }) {
   const { startMs, endMs } = stages[index];
-  const own = cells
-    .filter(({ stage }) => stage === index)
-    .map((cell) => ({ ...cell, lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs) }));
   const { allOnTime, ...rest } = run;
   const isOpen = run.windowMs < endMs;
   const actualEndMs = Math.min(endMs, run.windowMs);
+  const before = cells.filter(({ stage }) => stage === index - 1);
+  const own = cells
+    .filter(({ stage }) => stage === index)
+    .map((cell, i) => ({
+      ...cell,
+      lastSuccessMs: Math.max(0, cell.lastSuccessMs - startMs),
+      carriedOver: index === 0 ? 0 : doneAfter(before[i], stages[index - 1], actualEndMs),
+    }));
   const facts = {
     ...rest,
     ...plannedOf(own, rest),
@@ -214,9 +219,7 @@ function stageOf(cells, index, stages, { facts: run, load }) {
     endedMs: Math.max(0, run.endedMs - startMs),
     ...(allOnTime !== undefined && isOpen ? { allOnTime } : {}),
   };
-  const before = cells.filter(({ stage }) => stage === index - 1);
-  const carriedOver = total(before.map((cell) => doneAfter(cell, stages[index - 1], actualEndMs)));
-  return { own, facts: { ...facts, carriedOver } };
+  return { own, facts };
 }
 
 /**

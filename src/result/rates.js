@@ -19,7 +19,6 @@ import { timesOf } from './latency.js';
  * @property {number | null} [concurrency] requests that a closed loop may have in flight; null: unknown
  * @property {boolean} [allOnTime] of an unfinished run: no backlog, nothing dropped, and only successes so far
  * @property {number} [startMs] of a stage, from the start of the measured phase
- * @property {number} [carriedOver] successes of the previous stage that were done in this one, at least
  * @property {boolean} [isIncomplete] parts of the plan are missing: more may have succeeded
  */
 /** @typedef {WindowFacts & OwnFacts} RunFacts */
@@ -46,7 +45,8 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     ...{ perSecond: ratePerSecond, ...fullSeconds(operations, facts, windowMs), offeredPerSecond, succeeded },
     ...possibleRates(operations, facts, { pace, succeeded, ratePerSecond, idle }),
     errors,
-    waited: sumOf(operations, 'neverSentDue'),
+    // Otherwise these are among the errors that may be the tool's.
+    waited: facts.interrupted ? 0 : sumOf(operations, 'neverSentDue'),
     isOnTime: kept === true && !facts.interrupted,
     errorsPerSecond: perSecond(errors, windowMs),
     // Not over the time until the last success: these requests might have succeeded within the planned one.
@@ -140,7 +140,7 @@ const MAX_AFTER = 1 / 3;
  * null: the responses are too few or too uneven to show it. `delayMs`: the first; 0 if it does not matter.
  * @param {CellTally[]} operations @param {RunFacts} facts @returns {Pace}
  */
-export function paceOf(operations, { model, startMs = 0, windowMs, carriedOver = 0, interrupted }) {
+export function paceOf(operations, { model, startMs = 0, windowMs, interrupted }) {
   const lastSuccessMs = maxOf(
     operations.map((one) => one.lastSuccessMs),
     windowMs,
@@ -149,6 +149,7 @@ export function paceOf(operations, { model, startMs = 0, windowMs, carriedOver =
   const late = { kept: false, delayMs: 0, windowMs: lastSuccessMs };
   const onTime = { kept: true, delayMs: 0, windowMs };
   if (model === 'closed') {
+    const carriedOver = carriedOverTo(operations);
     const isPassedOn = carriedOver > 0 && after <= carriedOver + 2 && !interrupted;
     return { ...late, windowMs: isPassedOn ? windowMs : lastSuccessMs };
   }
@@ -185,6 +186,9 @@ function isSettling(operations, { startMs, windowMs, after }) {
 }
 
 /** @param {CellTally[]} operations */
+const carriedOverTo = (operations) => total(operations.map(({ carriedOver = 0 }) => carriedOver));
+
+/** @param {CellTally[]} operations */
 const hasFailures = (operations) =>
   operations.some(
     ({ dropped, outcomes }) => dropped > 0 || Object.values(outcomes).some(({ success }) => !success),
@@ -203,7 +207,7 @@ function possibleRates(
   { pace: { kept, delayMs, windowMs }, succeeded, ratePerSecond, idle },
 ) {
   if (kept === true || windowMs === 0) return {};
-  const after = Math.max(0, sumOf(operations, 'successesAfter') - (facts.carriedOver ?? 0));
+  const after = Math.max(0, sumOf(operations, 'successesAfter') - carriedOverTo(operations));
   const inWindow = perSecond(succeeded - after, facts.windowMs);
   const openMs = kept === null ? facts.windowMs : Math.max(windowMs - delayMs, windowMs / 10);
   // While the last backlog of one node is worked off, others may be idle: the rate of the planned time may be the true one.
@@ -231,7 +235,8 @@ export function growthOf(operations) {
   const { slope, at } = lineThrough(points);
   const [first, last] = [points[0]?.x ?? 0, points.at(-1)?.x ?? 0];
   const sent = total(done.map(({ weight }) => weight));
-  const delayMs = Math.max(0, at(first));
+  // Due at about the same time, they show no line.
+  const delayMs = Math.max(0, last > first ? at(first) : (points[0]?.y ?? 0));
   const inFlight = last > first ? (sent / (last - first)) * delayMs : Infinity;
   return {
     ...{ delayMs, isShown: slope.low > MAX_GROWTH, isExcluded: slope.high <= MAX_GROWTH },

@@ -1,6 +1,6 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
 import { countBuckets } from '../common/histogram.js';
-import { entriesOf, isTooComplex } from '../common/json.js';
+import { entriesOf, isTooComplex, MAX_NAMES } from '../common/json.js';
 import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
@@ -28,8 +28,8 @@ const MAX_MIB = 400;
 /** Nesting of objects and lists. */
 const MAX_DEPTH = 100;
 
-/** Indented, a number takes more characters; an object takes 200 bytes of memory, a number or a key up to 100. */
-const [MIN_VALUES, BYTES_PER_VALUE, VALUES_PER_LIST] = [1_000_000, 8, 4];
+/** No list of numbers is denser than `0,0`; an object takes 200 bytes of memory, a name up to 100 and more time. */
+const [MIN_VALUES, BYTES_PER_VALUE, PER_LIST, PER_NAME] = [1_000_000, 2, 4, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
@@ -91,8 +91,8 @@ export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
   const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
-  const limits = { maxDepth: MAX_DEPTH, maxValues, perList: VALUES_PER_LIST };
-  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has too many values for its size, or names in an object.`;
+  const limits = { maxDepth: MAX_DEPTH, maxValues, perList: PER_LIST, perName: PER_NAME };
+  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values for its size.`;
   if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
     throw fileError('bad_document', complex);
   return checkDocument(parseJson(text, name), name, text.length);

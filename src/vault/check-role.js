@@ -68,7 +68,8 @@ function checkAllowed(role, request) {
   const badName = `does not allow the name ${quote(bad?.name)}: ${bad?.why}`;
   const badIp = ipSans.length > 0 && role.allow_ip_sans === false;
   const wrongKey = describeWrongKey(role, request);
-  const keyRemedy = `Use ${request.operation === 'sign' ? 'a matching --key-type' : 'sign'}, or another --role.`;
+  const keyRemedy =
+    request.operation === 'sign' ? 'Use a matching --key-type, or another --role.' : 'Use another --role.';
   /** @type {[isWrong: unknown, code: string, problem: string, remedy: string][]} */
   const checks = [
     [!commonName && role.require_cn, 'common_name_missing', 'requires a common name', 'Set it with --cn.'],

@@ -99,17 +99,20 @@ describe('a run of several operations in stages adds up, bucket for bucket,', ()
 });
 
 describe('the rate of a stage', () => {
-  /** @param {StagePlan[]} stages @param {(index: number, due: number) => number} doneAt ms @param {number} [unsent] */
-  const barsOf = (stages, doneAt, unsent) => {
+  /** @param {StagePlan[]} stages @param {(index: number, due: number, operation: string) => number} doneAt ms @param {Partial<Parameters<typeof syntheticRun>[0]>} [more] */
+  const stagesOf = (stages, doneAt, more) => {
     const load = staged(stages, { timeoutMs: 20_000 });
-    const change = (/** @type {Sample} */ one) =>
-      sample(one.intended, doneAt(one.index, one.intended), 'good', { index: one.index });
-    return syntheticRun({ load, change, unsent }).stages?.map(({ rates }) => rates.bar) ?? [];
+    /** @param {Sample} one @param {string} name @returns {Sample} */
+    const change = ({ index, intended, operation }, name) =>
+      sample(intended, doneAt(index, intended, name), 'good', { index, operation });
+    return syntheticRun({ load, change, ...more }).stages ?? [];
   };
+  const barsOf = (/** @type {Parameters<typeof stagesOf>} */ ...given) =>
+    stagesOf(...given).map(({ rates }) => rates.bar);
   const STEPS = [stage('up', [12, 20, 20]), stage('peak', [12, 25, 25])];
 
   test('that begins with a backlog may be what the target serves, though most of its requests were never sent', () => {
-    const [, peak] = barsOf(STEPS, (index) => (index + 1) * 100, 240);
+    const [, peak] = barsOf(STEPS, (index) => (index + 1) * 100, { unsent: 240 });
     assert.ok(peak !== undefined && peak.low < 10 && Number(peak.high) >= 10, JSON.stringify(peak));
   });
 
@@ -118,6 +121,22 @@ describe('the rate of a stage', () => {
     const [, outage, after] = barsOf(stages, (_, due) => Math.max(due + 5, 12_200));
     assert.equal(outage?.low, 0);
     assert.ok(Number(outage?.high) >= 20 && Number(after?.low) > 15, JSON.stringify([outage, after]));
+  });
+
+  test('of one operation does not count what another took over from the stage before', () => {
+    const stages = [stage('one', [10, 40, 40]), stage('two', [10, 40, 40]), stage('three', [5, 40, 40])];
+    const doneAt = (/** @type {number} */ _, /** @type {number} */ due, /** @type {string} */ name) => {
+      if (name === 'read') return due < 10_000 ? due + 9000 : due + 5;
+      return due >= 10_000 && due < 20_000 ? 20_100 : due + 5;
+    };
+    const [, two] = stagesOf(stages, doneAt, { weights: { read: 1, write: 1 } });
+    assert.equal(two.operations.write.rates.bar?.low, 0);
+    assert.ok(Number(two.operations.read.rates.bar?.low) > 10);
+  });
+
+  test('with few responses of those offered is narrow', () => {
+    const [bar] = barsOf([stage('all', [10, 500, 500])], (index) => (index + 1) * 100, { unsent: 4850 });
+    assert.ok(Number(bar?.low) > 9 && Number(bar?.high) < 11, JSON.stringify(bar));
   });
 });
 

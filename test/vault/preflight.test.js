@@ -540,7 +540,7 @@ test('a role for keys of any type issues none', async () => {
   await assert.rejects(checkRole(client, { ...request, operation: 'issue' }), {
     code: 'role_key_type',
     message: 'The role r has key_type any, for which Vault signs CSRs but issues no keys.',
-    remedy: 'Use sign, or another --role.',
+    remedy: 'Use another --role.',
   });
   assert.deepEqual((await checkRole(client, { ...request, operation: 'sign' })).warnings, []);
 });

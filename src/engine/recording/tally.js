@@ -22,6 +22,7 @@ import { sumArrays, total } from '../../common/sums.js';
  * @property {Record<string, OutcomeTally<H>>} outcomes
  * @property {number} [planned] its requests, in a plan with several operations or stages
  * @property {number} [neverSent] of `planned`, as counted by the senders
+ * @property {number} [carriedOver] of a stage: successes of the one before that were done in it, at least
  */
 /**
  * @template [H=Summed]
