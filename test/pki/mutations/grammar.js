@@ -199,7 +199,12 @@ const TEXTS = {
   19: (octets) => octets.every((octet) => PRINTABLE.has(octet)),
   22: (octets) => octets.every((octet) => octet < 0x80),
   26: (octets) => octets.every((octet) => octet >= 0x20 && octet < 0x7f),
-  28: ({ length }) => length % 4 === 0,
+  28: (content) => {
+    const units = Array.from({ length: Math.ceil(content.length / 4) }, (_, i) =>
+      content.subarray(4 * i, 4 * i + 4).toString('hex'),
+    );
+    return units.every((unit) => /^00(?:00(?!d[89a-f])|0[1-9a-f]|10)/.test(unit) && unit.length === 8);
+  },
   30: (octets) =>
     octets.length % 2 === 0 && octets.every((octet, i) => i % 2 === 1 || octet < 0xd8 || octet > 0xdf),
 };
