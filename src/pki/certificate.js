@@ -78,7 +78,11 @@ export function assertIssued(leaf, issuer, names) {
   }
   const failure = verifySignature(leaf.signed, issuer.x509.publicKey);
   if (leaf.issuerDer.equals(issuer.subjectDer) && failure !== null && failure !== 'bad_signature')
-    throw usageError(failure, `${names.leaf} cannot be checked: ${SIGNATURE_FAILURES[failure]}`);
+    throw usageError(
+      failure,
+      `${names.leaf}: ${SIGNATURE_FAILURES[failure]}`,
+      'Use a certificate with another signature.',
+    );
   const why = leaf.issuerDer.equals(issuer.subjectDer)
     ? 'the name of the issuer matches, but the key does not'
     : `the issuer is ${nameText(leaf.x509.issuer)}`;
