@@ -82,7 +82,7 @@ export const caChain = {
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
     unknown_critical_extension:
       'a certificate with an unknown critical extension, or one that must not be critical',
-    broken_chain: 'a certificate that did not sign any certificate before it',
+    broken_chain: 'a certificate that did not sign any before it, or that none of its issuers in the chain signed',
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',
@@ -173,22 +173,24 @@ function findChainFailure(chain) {
   if (chain.length > MAX_CHECKS) return 'chain_too_long';
   if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
   if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
-  /** For each certificate: the places of those up to and including it that name it as their issuer. */
-  const named = chain.map((above, i) =>
-    [...Array(i + 1).keys()].filter((place) => isNamedIssuer(chain[place], above)),
-  );
+  /** For each certificate: the places of those that name it as their issuer. */
+  const named = chain.map((above) => [...chain.keys()].filter((place) => isNamedIssuer(chain[place], above)));
   if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
+  const signed = chain.map(({ spki }, i) => {
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+    return named[i].filter((j) => verifySignature(chain[j].signed, key) === null);
+  });
+  const verified = new Set(signed.flat());
+  if (named.flat().some((j) => !verified.has(j))) return 'broken_chain';
   /** By certificate: CAs between it and a leaf on the shortest path, not counting self-issued ones (6.1.4). @type {number[]} */
   const depths = [];
   for (const [i, above] of chain.entries()) {
-    const key = createPublicKey({ key: above.spki, format: 'der', type: 'spki' });
-    const signed = named[i].filter((j) => verifySignature(chain[j].signed, key) === null);
-    const below = signed.filter((j) => j !== i);
+    const below = signed[i].filter((j) => j < i);
     const lengths = below.map((j) => depths[j] + (chain[j].issuer.equals(chain[j].subject) ? 0 : 1));
     // Another certificate of the same CA can take the place of an earlier one.
     for (const [j, { subject, spki }] of chain.slice(0, i).entries())
       if (subject.equals(above.subject) && spki.equals(above.spki)) lengths.push(depths[j]);
-    if (named[i].includes(i) !== signed.includes(i) || (i > 0 && lengths.length === 0)) return 'broken_chain';
+    if (i > 0 && lengths.length === 0) return 'broken_chain';
     depths.push(i === 0 ? 0 : minOf(lengths));
     if (!isCa(above, depths[i])) return 'path_too_long';
   }

@@ -2,7 +2,7 @@
 import { sumHistograms } from '../common/histogram.js';
 import { maxOf, sumArrays, sumRecords, total } from '../common/sums.js';
 import { PHASES } from '../engine/recording/tally.js';
-import { countDoubtful } from '../verdict/observed.js';
+import { doubtfulOf } from '../verdict/observed.js';
 import { proportionLowerBound, proportionUpperBound } from '../verdict/statistics.js';
 import { barsOf, buildLatency, SERIES, timesOf } from './latency.js';
 import { ratesOf, successesPerSecond, sumOf } from './rates.js';
@@ -29,17 +29,20 @@ export function measure(operations, facts) {
     rested: sumOf(operations, 'rested'),
   };
   const errors = countErrors(counts);
-  // What still waited for a connection when the user stopped the run might have succeeded.
-  const waiting = facts.interrupted ? counts.neverSentDue : 0;
-  const toolErrors = Math.min(errors, countDoubtful(operations) + (facts.toolErrors ?? 0) + waiting);
-  const all = timesOf(outcomes.map(([, outcome]) => outcome));
+  const doubtful = operations.flatMap((operation) =>
+    doubtfulOf(operation, facts).flatMap((name) => operation.outcomes[name] ?? []),
+  );
+  const toolErrors = Math.min(errors, sumOf(doubtful, 'count') + (facts.toolErrors ?? 0));
+  const due = outcomes.map(([, outcome]) => outcome);
+  const all = timesOf(due);
+  const certain = doubtful.length === 0 ? all : timesOf(due.filter((one) => !doubtful.includes(one)));
   const rates = ratesOf(operations, facts, {
     succeeded: counts.succeeded,
     errors: errors - toolErrors,
     toolErrors,
     all,
   });
-  return { operations, facts, outcomes, counts, errors, toolErrors, all, ...rates };
+  return { operations, facts, outcomes, counts, errors, toolErrors, all, certain, ...rates };
 }
 
 /** @param {Parameters<typeof measure>} measured @returns {OperationBlock} of the whole run, a stage or an operation */

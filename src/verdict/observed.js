@@ -93,15 +93,15 @@ export const OF_ENDED_TOKEN = Object.freeze(['permission_denied', 'status_revoke
 export const TOKEN_ENDED =
   'The token had ended by the end of the run (expired, revoked or used up), so permission_denied, and the revocation of certificates leased to it, may be due to that, not to the target.';
 
-/** @param {CellTally[]} operations @returns {number} upper bound of their failures that are not due to the target */
-export function countDoubtful(operations) {
-  return total(
-    operations.flatMap(({ outcomes, verification: { notes } }) => {
-      const names = notes.includes(TOKEN_ENDED) ? [...DOUBTFUL, ...OF_ENDED_TOKEN] : DOUBTFUL;
-      return names.map((name) => outcomes[name]?.count ?? 0);
-    }),
-  );
-}
+/**
+ * @param {CellTally} operation @param {{interrupted: boolean}} facts
+ * @returns {string[]} its outcomes that may not be due to the target: what still waited for a connection when the user stopped the run might have succeeded
+ */
+export const doubtfulOf = ({ verification: { notes } }, { interrupted }) => [
+  ...DOUBTFUL,
+  ...(notes.includes(TOKEN_ENDED) ? OF_ENDED_TOKEN : []),
+  ...(interrupted ? ['never_sent'] : []),
+];
 
 /**
  * Most requests that may have missed the target because the tool was late. After an interruption, `forgone` is part of the requests

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { loadOperation } from '../../src/operations/index.js';
 import { REFUSAL_OUTCOMES } from '../../src/operations/outcomes.js';
@@ -15,8 +16,16 @@ const past = root.issue('Past', { ...CA, days: -1 }).pem;
 const issuer = new TestCa({ ca: middle }).issue('Issuing', { ...CA, days: 5 }).pem;
 const crossSigned = other.issue('Middle', { ...CA, again: middle }).pem;
 /** As Vault adds it, if the root of the mount was renewed with the same key and cross-signed. */
-const reissued = new TestCa({ name: 'Root' }).issue('Middle', { ...CA, again: middle }).pem;
+const reissued = new TestCa({ name: 'Elsewhere' }).issue('Middle', { ...CA, again: middle }).pem;
 const [up, top] = [middle.pem, root.ca.pem];
+/** Of the same CA as `middle`, with a signature that does not match. */
+const damaged = damage(root.issue('Middle', { ...CA, again: middle }).pem);
+/** @param {string} pem of a certificate, whose last byte is of the signature */
+function damage(pem) {
+  const der = Buffer.from(new X509Certificate(pem).raw);
+  der[der.length - 1] ^= 1;
+  return encodePem('CERTIFICATE', der);
+}
 /** @param {Buffer[]} extensions of the certificate between the issuer and the root @returns {[string, string]} issuer and body */
 function below(...extensions) {
   const parent = root.issue('Parent', { extensions });
@@ -76,6 +85,10 @@ const ROWS = [
   ['upside down', issuer, top + up + issuer, 'other_issuer'],
   ['one left out', issuer, issuer + top, 'broken_chain'],
   ['the last two swapped', issuer, issuer + top + up, 'broken_chain'],
+  ['a wrong signature', issuer, issuer + damaged + top, 'broken_chain'],
+  ['a wrong signature before a certificate of the same CA', issuer, issuer + damaged + up + top, 'broken_chain'],
+  ['a wrong signature after a certificate of the same CA', issuer, issuer + up + damaged + top, 'broken_chain'],
+  ['a wrong signature after its issuer', issuer, issuer + up + top + damaged, 'broken_chain'],
   ['a root of the same name', up, up + other.ca.pem, 'broken_chain'],
   ['a parent without basicConstraints', ...below(), 'not_ca'],
   ['a parent that is not a CA', ...below(EXTENSIONS.notCa), 'not_ca'],

@@ -164,6 +164,8 @@ function sampleText({ quantile = 0.5, comparator, limit, series }, view, { error
   return `${doubt}; ${neededText(samplesNeeded(misses, n, share), units)}`;
 }
 
+const NO_BOUNDS = Object.freeze({ low: 0, high: Number.POSITIVE_INFINITY });
+
 /** Of a view: many requirements share it, and a wide histogram takes 10 ms. @type {WeakMap<Times, ReturnType<typeof meanBar>>} */
 const meanBars = new WeakMap();
 
@@ -177,7 +179,7 @@ function meanBarOf(times, longestMs) {
 /**
  * min and max describe this run only; the mean describes all requests. A request without a good response would have
  * taken longer than its age at the end, by an unknown time: it can show that a requirement is not met, never that it
- * is met. @type {Judge}
+ * is met; and only if it was certainly the target's. @type {Judge}
  */
 function judgeExtreme(requirement, view) {
   const { comparator, series, limit } = requirement;
@@ -185,23 +187,34 @@ function judgeExtreme(requirement, view) {
   const isUpper = comparator[0] === '<';
   /** A single request proves it: the fastest was fast, or the slowest was slow. */
   const isByExample = metric === (isUpper ? 'min' : 'max');
-  const bars = (isByExample ? [view.series] : [view.series, view.all])
-    .map((times) => times[series])
-    .filter(({ reported }) => reported.totalCount > 0)
-    .map((times) => (metric === 'mean' ? meanBarOf(times, view.timeoutMs) : extremeBar(times, metric)));
+  const barsOf = (/** @type {RunView['all'][]} */ ...of) =>
+    of
+      .map((times) => times[series])
+      .filter(({ reported }) => reported.totalCount > 0)
+      .map((times) => (metric === 'mean' ? meanBarOf(times, view.timeoutMs) : extremeBar(times, metric)));
+  const { series: good, all, certain = all } = view;
+  const bars = isByExample ? barsOf(good) : barsOf(good, all);
   if (bars.length === 0) {
     const { toolErrors = 0 } = view;
     if (toolErrors === 0) return { verdict: 'not met', actual: null, reason: sentence(errorsText(view)) };
     const reason = sentence(errorsText(view), toolErrorsText(toolErrors));
     return { verdict: 'not proven', actual: null, doubt: 'tool', reason };
   }
-  const bar = bars.reduce((a, b) => (a.value > b.value === isUpper ? a : b));
+  const worstOf = (/** @type {typeof bars} */ some) =>
+    some.reduce((a, b) => (a.value > b.value === isUpper ? a : b), some[0]);
+  const withErrors = worstOf(bars);
+  const better = worstOf(isByExample ? bars : barsOf(good, certain)) ?? NO_BOUNDS;
+  const bar = isUpper
+    ? { ...withErrors, low: Math.min(withErrors.low, better.low) }
+    : { ...withErrors, high: Math.max(withErrors.high, better.high) };
   const { value, low, high, tool } = bar;
   const judged = judgementOf({ ...bar, actual: value });
   const verdict = verdictOn(requirement, bar);
   const margin = timeMargin(requirement, value);
   if (verdict === 'not met') return judged(verdict, null, margin);
   if (verdict === 'not proven') {
+    if (verdictOn(requirement, withErrors) === 'not met')
+      return judged(verdict, 'tool', margin, `but ${errorsText(view)}`, toolErrorsText(view.toolErrors ?? 0));
     if (within(value, comparator, limit) !== within(value - tool, comparator, limit))
       return judged(verdict, 'tool', margin, toolText(tool, view));
     const { units, longest } = view.words ?? REQUESTS;
