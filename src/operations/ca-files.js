@@ -82,7 +82,8 @@ export const caChain = {
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
     unknown_critical_extension:
       'a certificate with an unknown critical extension, or one that must not be critical',
-    broken_chain: 'a certificate that did not sign any before it, or that none of its issuers in the chain signed',
+    broken_chain:
+      'a certificate that did not sign any before it, or that none of its issuers in the chain signed',
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',

@@ -81,7 +81,9 @@ export function planTarget(common, input, environment) {
     'For another server, use https:// in --url.',
   );
   // The environment's address and TLS settings do not apply to the embedded server.
-  const { address, addressSource, proxySource, namespace, tls } = common.dev ? NO_ENVIRONMENT : environment;
+  const { address, addressSource, proxySource, namespace, tls } = common.dev
+    ? NO_ENVIRONMENT
+    : { ...NO_ENVIRONMENT, ...environment };
   const isVerifyGiven = (input.tlsSkipVerify ?? input['tls-skip-verify']) !== undefined;
   return {
     url:

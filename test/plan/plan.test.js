@@ -187,3 +187,8 @@ describe('the runs of one plan', () => {
     );
   });
 });
+
+test('an environment without any setting has the default of each', () => {
+  const { target } = makePlan(issue, {}, /** @type {any} */ ({}));
+  assert.deepEqual([target.url, target.namespace], ['http://127.0.0.1:8200', null]);
+});
