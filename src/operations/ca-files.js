@@ -82,8 +82,7 @@ export const caChain = {
     not_ca: 'a certificate that is not a CA certificate (basicConstraints, keyCertSign)',
     unknown_critical_extension:
       'a certificate with an unknown critical extension, or one that must not be critical',
-    broken_chain:
-      'a certificate that did not sign any before it, or that none of its issuers in the chain signed',
+    broken_chain: 'a certificate that signed none of those before it, or whose own signature is wrong',
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',
@@ -174,8 +173,8 @@ function findChainFailure(chain) {
   if (chain.length > MAX_CHECKS) return 'chain_too_long';
   if (!chain.every((ca) => isCa(ca) && allowsUsage(ca, 'keyCertSign'))) return 'not_ca';
   if (chain.some(({ unknownCritical }) => unknownCritical !== null)) return 'unknown_critical_extension';
-  /** For each certificate: the places of those that name it as their issuer. */
-  const named = chain.map((above) => [...chain.keys()].filter((place) => isNamedIssuer(chain[place], above)));
+  /** For each certificate: the indexes of those whose issuer it should be. */
+  const named = chain.map((above) => [...chain.keys()].filter((j) => isNamedIssuer(chain[j], above)));
   if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
   const signed = chain.map(({ spki }, i) => {
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });

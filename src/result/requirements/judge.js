@@ -19,7 +19,7 @@ import { judgeRate, judgeShare, judgeTime } from './judge-figures.js';
  * @property {Record<Series, Times>} series of the requests that succeeded
  * @property {Record<Series, Times>} [checked] of the requests that were also checked
  * @property {Record<Series, Times>} all of every due request; one without a response counts with its age at the end
- * @property {Record<Series, Times>} [certain] the same, without the `toolErrors`; if it lacks none, `all`
+ * @property {Record<Series, Times>} [certain] the same, without outcomes that may not be due to the target; `all` by default
  * @property {{low: number, high: number | null, sampled: number}} rateBar
  * @property {'open' | 'closed'} model
  * @property {number | null} offeredPerSecond
