@@ -21,8 +21,8 @@ export function* pemBlocks(text) {
   }
 }
 
-/** Lines of base64. OpenSSL, Node and Go reject indented lines, empty lines, and a body without line breaks. */
-const BODY = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
+/** Lines of base64, without blanks, perhaps after an empty one. OpenSSL, Node and Go reject a body without line breaks. */
+const BODY = /^\r?\n(?:\r?\n)?((?:[A-Za-z0-9+/]+\r?\n)*(?:[A-Za-z0-9+/]*={1,2}\r?\n)?)$/;
 
 /** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
 export function decodeBody(body) {
@@ -32,7 +32,7 @@ export function decodeBody(body) {
   // For most, encoding it again takes half the time of the pattern.
   const isPlain = body.startsWith('\n') && body.endsWith('\n') && !body.includes('\n\n');
   if (isPlain && !body.includes('=\n=') && der.toString('base64') === signs) return der;
-  const count = BODY.exec(body)?.[1].replace(/\s/g, '').length ?? 1;
+  const count = BODY.exec(body.replace(/[ \t]/g, ''))?.[1].replace(/\s/g, '').length ?? 1;
   return count % 4 === 0 ? der : null;
 }
 

@@ -113,11 +113,11 @@ test('PEM is read in linear time, whatever is missing', () => {
   }
 });
 
-test('PEM has lines of base64 without empty or indented ones, and padding on one line at the end', () => {
-  const lines = /^[ \t]*\r?\n((?:[A-Za-z0-9+/]+[ \t]*\r?\n)*(?:[A-Za-z0-9+/]*={1,2}[ \t]*\r?\n)?)$/;
+test('PEM has lines of base64, with any blanks, perhaps after an empty one, and padding on one line at the end', () => {
+  const lines = /^\r?\n(?:\r?\n)?((?:[A-Za-z0-9+/]+\r?\n)*(?:[A-Za-z0-9+/]*={1,2}\r?\n)?)$/;
   const check = (/** @type {string[]} */ parts) => {
     const body = parts.join('');
-    const signs = lines.exec(body)?.[1].replace(/\s/g, '') ?? '?';
+    const signs = lines.exec(body.replace(/[ \t]/g, ''))?.[1].replace(/\s/g, '') ?? '?';
     const der = signs.length % 4 === 0 ? Buffer.from(signs, 'base64') : null;
     assert.deepEqual(decodeBody(body), der, JSON.stringify(body));
     assert.deepEqual(decodePem(`-----BEGIN X-----${body}-----END X-----`, /^X$/), der);
