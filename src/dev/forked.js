@@ -4,16 +4,25 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 /** @import { ChildProcess } from 'node:child_process' */
+/** @import { Socket } from 'node:net' */
 
 const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
-/** @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it @param {NodeJS.ProcessEnv} [env] */
-export async function startChild(entry, options, env = process.env) {
+/** The environment of a child: no tokens, which a core dump would contain. */
+const INHERITED = /^(?:NODE_.*|LD_LIBRARY_PATH|PATH|TMPDIR)$/;
+
+/** @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it @param {Record<string, string>} [variables] */
+export async function startChild(entry, options, variables = {}) {
+  const inherited = Object.entries(process.env).filter(([name]) => INHERITED.test(name));
   const child = fork(fileURLToPath(entry), [], {
-    ...{ execArgv: [], serialization: 'advanced', env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    ...{ execArgv: [], serialization: 'advanced' },
+    env: { ...Object.fromEntries(inherited), ...variables },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  // Not the terminal itself: when it has hung up, Node 20 aborts at exit.
+  const stderr = /** @type {Socket} */ (child.stderr);
+  stderr.on('data', (text) => process.stderr.write(text)).unref();
   // Not as an argument: process lists show arguments, and the options may contain a token.
   if (options !== undefined) child.send(options, () => {});
   try {

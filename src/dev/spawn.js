@@ -26,7 +26,7 @@ export async function startDevTarget(target) {
 /** The child process exits with this one and does not keep it alive. @param {DevServerOptions} [options] @throws {PkiLoadError} */
 export async function startDevServer(options = {}) {
   const UV_THREADPOOL_SIZE = String(Math.max(4, availableParallelism()));
-  const started = startChild(ENTRY, options, { ...process.env, UV_THREADPOOL_SIZE });
+  const started = startChild(ENTRY, options, { UV_THREADPOOL_SIZE });
   const { child, first } = await started.catch((error) => {
     const message = `The embedded server did not start: ${error.message}.`;
     throw usageError('dev_server_failed', message, undefined, error);

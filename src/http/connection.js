@@ -65,6 +65,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
+  /** A response has ended, but what came with it may not be read yet, which a request sent now would take for its response. */
+  let settling = false;
   let begun = false;
   /** The response is complete, but perhaps not the request. */
   let finishing = false;
@@ -112,7 +114,14 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     const old = socket;
     socket = null;
     connected = false;
+    settling = false;
     old?.destroy();
+  }
+
+  /** The request in hand goes on a new connection. */
+  function dialAnew() {
+    exchange?.onConnect?.();
+    connect(write, lost);
   }
 
   /** @param {Buffer} chunk */
@@ -123,13 +132,28 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
       left = 1;
       return;
     }
+    if (settling) return dialAnew();
     const progress = reader.read(chunk);
     if (progress === 'more') {
       if (!begun) exchange.onFirstBytes?.();
       begun = true;
-    } else if (progress === 'done') finishResponse();
-    else if (progress === 'bad') fail(describeUnexpectedBytes(reader.unexpected).code);
+    } else if (progress === 'done') {
+      // Each TLS record is a read of its own, and so is each filling of the buffer.
+      if (isTls || chunk.length === SHARED_BYTES) settle();
+      finishResponse();
+    } else if (progress === 'bad') fail(describeUnexpectedBytes(reader.unexpected).code);
     else if (progress === 'too large') fail('response_too_large');
+  }
+
+  /** Until the sockets have been polled. */
+  function settle() {
+    const read = socket;
+    settling = true;
+    setImmediate(() => {
+      if (socket !== read) return;
+      settling = false;
+      if (!sent) write();
+    });
   }
 
   function finishResponse() {
@@ -173,6 +197,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
       left = 1;
       return;
     }
+    if (settling) return dialAnew();
     const ending = sent ? reader.end() : 'nothing';
     // Node hides a missing close_notify, so a response delimited only by the end may be truncated (RFC 9112, 9.8).
     if (error === null && ending === 'done' && !isTls) return finishUnlessReset();
@@ -243,9 +268,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
         return fail('transport_error');
       }
       reader.begin();
-      if (isOpen()) return write();
-      exchange.onConnect?.();
-      connect(write, lost);
+      if (!isOpen()) dialAnew();
+      else if (!settling) write();
     },
     keepOnly(addresses) {
       if (!connected || addresses.has(String(socket?.remoteAddress))) return;

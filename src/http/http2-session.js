@@ -99,9 +99,13 @@ export class Session {
   #maxStreams = Number.POSITIVE_INFINITY;
   /** Wait for these. @type {Set<Opener>} */
   #openers = new Set();
-  /** Until the connection is ready, or the chunk is read: all are sent in one write. @type {Set<Stream>} */
+  /** Until the connection is ready, or has been read: all are sent in one write. @type {Set<Stream>} */
   #waiting = new Set();
-  #isReading = false;
+  /**
+   * Until the sockets have been polled: each TLS record is a chunk, and the next one cannot have the response to a request sent
+   * after this one. @type {NodeJS.Immediate | null}
+   */
+  #reading = null;
   /** In flight, by identifier. @type {Map<number, Stream>} */
   #streams = new Map();
   #nextId = 1;
@@ -177,7 +181,7 @@ export class Session {
     stream.readsBefore = this.#reads;
     this.#waiting.add(stream);
     if (!this.#isReady) stream.exchange?.onConnect?.();
-    else if (!this.#isReading) this.#start();
+    else if (this.#reading === null) this.#start();
   }
 
   /** @returns {'proxy_timeout' | null} of a request that has waited for too long; null: not for the proxy */
@@ -268,12 +272,13 @@ export class Session {
   /** @param {Buffer} chunk */
   #read(chunk) {
     this.#reads++;
-    this.#isReading = true;
+    this.#reading ??= setImmediate(() => {
+      this.#reading = null;
+      this.#start();
+    });
     this.#readFrames(chunk);
-    this.#isReading = false;
     for (const { exchange } of this.#begun) exchange?.onFirstBytes?.();
     this.#begun.clear();
-    this.#start();
   }
 
   /** @param {Buffer} chunk */
@@ -313,7 +318,7 @@ export class Session {
       case TYPE.RST_STREAM:
         return payload.length === 4 && this.#readReset(id, payload.readUInt32BE());
       case TYPE.SETTINGS:
-        return id === 0 && (isAck || this.#readSettings(payload));
+        return id === 0 && (isAck ? payload.length === 0 : this.#readSettings(payload));
       case TYPE.PING:
         if (payload.length !== 8 || id !== 0) return false;
         if (!isAck) this.#socket?.write(wire.frame(TYPE.PING, FLAG.ACK, 0, payload));

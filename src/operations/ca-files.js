@@ -68,6 +68,8 @@ function describeCrl({ bytes, revoked, thisUpdateMs }) {
   return `The largest CRL had ${formatCount(bytes)} bytes and ${entries}; it was issued at ${time} UTC.`;
 }
 
+const UNSUPPORTED = 'unsupported_signature_algorithm';
+
 /** @type {Operation} */
 export const caChain = {
   name: 'ca-chain',
@@ -83,6 +85,7 @@ export const caChain = {
     unknown_critical_extension:
       'a certificate with an unknown critical extension, or one that must not be critical',
     broken_chain: 'a certificate that signed none of those before it, or whose own signature is wrong',
+    [UNSUPPORTED]: SIGNATURE_FAILURES[UNSUPPORTED],
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
     not_valid_now: 'a certificate is expired, or not valid yet',
@@ -176,12 +179,19 @@ function findChainFailure(chain) {
   /** For each certificate: the indexes of those whose issuer it should be. */
   const named = chain.map((above) => [...chain.keys()].filter((j) => isNamedIssuer(chain[j], above)));
   if (named.flat().length > MAX_CHECKS) return 'chain_too_long';
+  const unsupported = new Set();
   const signed = chain.map(({ spki }, i) => {
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-    return named[i].filter((j) => verifySignature(chain[j].signed, key) === null);
+    return named[i].filter((j) => {
+      const failure = verifySignature(chain[j].signed, key);
+      if (failure === UNSUPPORTED) unsupported.add(j);
+      // That of a root need not be verified (RFC 5280, 6.1).
+      return failure === null || (failure === UNSUPPORTED && i === j);
+    });
   });
   const verified = new Set(signed.flat());
-  if (named.flat().some((j) => !verified.has(j))) return 'broken_chain';
+  const wrong = named.flat().filter((j) => !verified.has(j));
+  if (wrong.length > 0) return wrong.every((j) => unsupported.has(j)) ? UNSUPPORTED : 'broken_chain';
   /** By certificate: CAs between it and a leaf on the shortest path, not counting self-issued ones (6.1.4). @type {number[]} */
   const depths = [];
   for (const [i, above] of chain.entries()) {

@@ -22,6 +22,7 @@ import {
   allowsUsage,
   checkTimes,
   hasExtendedKeyUsage,
+  isCa,
   isNamedIssuer,
   OID,
   parseCertificate,
@@ -196,7 +197,8 @@ function assessResponder(der, issuer) {
     const signer = readSigner(der);
     const { certificate } = signer;
     const { certificate: ca } = issuer;
-    const isIssuer = allowsUsage(ca, 'keyCertSign') && ca.unknownCritical === null;
+    // RFC 5280 section 6.1.4, (k) to (o).
+    const isIssuer = isCa(ca) && allowsUsage(ca, 'keyCertSign') && ca.unknownCritical === null;
     if (!isIssuer || !isNamedIssuer(certificate, ca) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
     const failure = verifySignature(certificate.signed, issuer.key);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,6 +66,18 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
     const server = await startDevServer(FAST);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(server.pid, signal);
     assert.equal((await ask(server, 'GET', 'sys/health')).status, 200);
+    await server.stop();
+  });
+
+  it('has no token of ours, nor our terminal, for a core dump', async () => {
+    const secret = 'hvs.of-another-server';
+    process.env.VAULT_TOKEN = secret;
+    const server = await startDevServer(FAST).finally(() => delete process.env.VAULT_TOKEN);
+    const environment = readFileSync(`/proc/${server.pid}/environ`, 'utf8');
+    assert.ok(environment.includes('UV_THREADPOOL_SIZE=') && !environment.includes(secret), environment);
+    const files = [0, 1, 2].map((descriptor) => readlinkSync(`/proc/${server.pid}/fd/${descriptor}`));
+    assert.deepEqual(files.slice(0, 2), ['/dev/null', '/dev/null']);
+    assert.match(files[2], /^(?:socket|pipe):/);
     await server.stop();
   });
 

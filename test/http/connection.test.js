@@ -310,6 +310,44 @@ describe('with and without TLS', () => {
     server.listen(0, '127.0.0.1', () => process.send(server.address().port));
   `;
 
+  for (const [name, bytes, isTls] of /** @type {const} */ ([
+    ['in the next TLS record', 16_384, true],
+    ['after a full read buffer', 65_536, false],
+  ]))
+    test(`a second response ${name} is not that to the next request, which goes over a new connection`, async () => {
+      const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+      const twice = await startRaw(ok, 0, isTls ? { cert: pem, key: keyPem } : undefined);
+      const own = createConnection({ origin: twice.origin, tls: trust });
+      const head = whole(Buffer.alloc(bytes)).length - bytes;
+      const padded = (/** @type {string} */ text) => whole(text.padEnd(bytes - head));
+      twice.state.behave = (socket, request) => {
+        const [, path] = request.split(' ');
+        socket.write(Buffer.concat([padded(path), padded(`second ${path}`)]));
+      };
+      const paths = Array.from({ length: 50 }, (_, i) => `/${i}`);
+      const got = /** @type {string[]} */ ([]);
+      await new Promise((resolve) => {
+        const next = () => {
+          if (got.length === paths.length) return resolve(undefined);
+          const end = (/** @type {unknown} */ text) => {
+            got.push(String(text).trim());
+            next();
+          };
+          const onResponse = (/** @type {number} */ _, /** @type {Uint8Array} */ body) =>
+            end(Buffer.from(body));
+          own.send(
+            { method: 'GET', path: paths[got.length], headers: {}, body: null },
+            { onSent() {}, onResponse, onFailure: end },
+          );
+        };
+        next();
+      });
+      assert.deepEqual(got, paths);
+      assert.equal(twice.state.requests, paths.length);
+      await own.close();
+      await twice.stop();
+    });
+
   test('a response over TLS to a large request that the server has read: accepted', async (t) => {
     const { server, port } = await startApart(t, READS_ALL);
     let connections = 0;

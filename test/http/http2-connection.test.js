@@ -734,10 +734,15 @@ describe('on a server that sends any frames', () => {
       return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
     });
     calls.ready();
-    return { session, read: calls.read, written };
+    /** @param {Buffer} settings whose turn of the event loop ends */
+    const settle = async (settings) => {
+      calls.read(settings);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    return { session, read: calls.read, settle, written };
   };
 
-  test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', () => {
+  test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', async () => {
     const send = (
       /** @type {Stream} */ stream,
       /** @type {Session} */ session,
@@ -758,11 +763,11 @@ describe('on a server that sends any frames', () => {
     const [one, other] = [new Stream(), new Stream()];
     const events = { one: /** @type {string[]} */ ([]), other: /** @type {string[]} */ ([]) };
     const first = dialled();
-    first.read(SETTINGS);
+    await first.settle(SETTINGS);
     send(one, first.session, events.one);
     first.read(join(headers(1, OK), frame(TYPE.GOAWAY, 0, 0, Buffer.alloc(8))));
     const second = dialled();
-    second.read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000300000001', 'hex')));
+    await second.settle(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000300000001', 'hex')));
     send(other, second.session, events.other);
     send(one, second.session, events.one);
     second.read(headers(1, OK));
@@ -775,10 +780,10 @@ describe('on a server that sends any frames', () => {
     ['frame that is wrong', frame(TYPE.GOAWAY, 0, 0, Buffer.alloc(7))],
   ];
   for (const [name, lastFrame] of lastFrames)
-    test(`a request that a response sets free before a ${name} in the same chunk goes to another connection`, () => {
+    test(`a request that a response sets free before a ${name} in the same chunk goes to another connection`, async () => {
       const elsewhere = /** @type {Stream[]} */ ([]);
-      const { session, read, written } = dialled((stream) => elsewhere.push(stream));
-      read(SETTINGS);
+      const { session, read, settle, written } = dialled((stream) => elsewhere.push(stream));
+      await settle(SETTINGS);
       const events = /** @type {string[]} */ ([]);
       const send = (/** @type {Stream} */ stream, /** @type {string} */ name, then = () => {}) => {
         const end = (/** @type {string | number} */ what) => {
@@ -805,9 +810,30 @@ describe('on a server that sends any frames', () => {
       assert.equal(next.session, null);
     });
 
-  test('a server that takes a request in many small pieces', () => {
-    const { session, read } = dialled();
-    read(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
+  test('a response to the next request, in the next TLS record, ends the connection: that request was not sent yet', async () => {
+    const elsewhere = /** @type {Stream[]} */ ([]);
+    const { session, read, settle, written } = dialled((stream) => elsewhere.push(stream));
+    await settle(SETTINGS);
+    const statuses = /** @type {number[]} */ ([]);
+    const [first, next] = [new Stream(), new Stream()];
+    const send = (/** @type {Stream} */ stream, then = () => {}) => {
+      const onResponse = (/** @type {number} */ status) => {
+        statuses.push(status);
+        then();
+      };
+      stream.begin(/** @type {any} */ ({ onSent() {}, onResponse, onFailure: assert.fail }));
+      stream.block = Buffer.from([0x82]);
+      session.add(stream);
+    };
+    send(first, () => send(next));
+    const before = written.length;
+    for (const id of [1, 3]) read(headers(id, Buffer.from([0x88])));
+    assert.deepEqual([statuses, elsewhere, written.length], [[200], [next], before]);
+  });
+
+  test('a server that takes a request in many small pieces', async () => {
+    const { session, read, settle } = dialled();
+    await settle(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
     const events = /** @type {(string | number)[]} */ ([]);
     const end = (/** @type {string | number} */ what) => events.push(what);
     const stream = new Stream();

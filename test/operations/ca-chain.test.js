@@ -26,6 +26,13 @@ function damage(pem) {
   der[der.length - 1] ^= 1;
   return encodePem('CERTIFICATE', der);
 }
+/** @param {string} pem @returns {string} its signature has an algorithm that does not exist */
+function withOddAlgorithm(pem) {
+  const hex = new X509Certificate(pem).raw
+    .toString('hex')
+    .replaceAll('2a864886f70d01010b', '2a864886f70d01017f');
+  return encodePem('CERTIFICATE', Buffer.from(hex, 'hex'));
+}
 /** @param {Buffer[]} extensions of the certificate between the issuer and the root @returns {[string, string]} issuer and body */
 function below(...extensions) {
   const parent = root.issue('Parent', { extensions });
@@ -99,6 +106,19 @@ const ROWS = [
     'broken_chain',
   ],
   ['a wrong signature after its issuer', issuer, issuer + up + top + damaged, 'broken_chain'],
+  ['a root whose signature cannot be verified', issuer, issuer + up + withOddAlgorithm(top), 'chain'],
+  [
+    'another whose signature cannot be verified',
+    issuer,
+    issuer + withOddAlgorithm(up) + top,
+    'unsupported_signature_algorithm',
+  ],
+  [
+    'one that cannot be verified, and a wrong signature',
+    issuer,
+    issuer + withOddAlgorithm(up) + damaged + top,
+    'broken_chain',
+  ],
   ['a root of the same name', up, up + other.ca.pem, 'broken_chain'],
   ['a parent without basicConstraints', ...below(), 'not_ca'],
   ['a parent that is not a CA', ...below(EXTENSIONS.notCa), 'not_ca'],

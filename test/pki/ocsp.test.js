@@ -286,13 +286,15 @@ test('a delegate must be valid now, within the allowed skew', () => {
   }
 });
 
-test('an issuer that may not sign certificates, or has an unknown critical extension, authorizes no delegate', () => {
+test('an issuer that is no CA, may not sign certificates, or has an unknown critical extension authorizes no delegate', () => {
   for (const [extensions, verdict] of /** @type {const} */ ([
-    [[keyUsage('03020204')], 'good'],
-    [[keyUsage('03020102')], 'responder_not_authorized'],
-    [[critical], 'responder_not_authorized'],
+    [[EXTENSIONS.ca, keyUsage('03020204')], 'good'],
+    [[EXTENSIONS.ca, keyUsage('03020102')], 'responder_not_authorized'],
+    [[EXTENSIONS.ca, critical], 'responder_not_authorized'],
+    [[keyUsage('03020204')], 'responder_not_authorized'],
+    [[extension('2.5.29.19', true, bytesOf('3000'))], 'responder_not_authorized'],
   ])) {
-    const issuer = ca.issue('issuer', { extensions: [EXTENSIONS.ca, ...extensions] });
+    const issuer = ca.issue('issuer', { extensions: [...extensions] });
     const issuing = new TestCa({ ca: issuer });
     const id = createCertId({ issuerDer: issuer.der, serial: leaf.serial, hash: 'sha1' });
     const bytes = by(issuing.issue('delegate', OCSP_SIGNING), { singles: [one({ certId: id.raw })] });
