@@ -150,10 +150,11 @@ export function rateBar(sample) {
   const counted = sampledBar(sample);
   const [low, high] = [Math.min(counted.low, byTimes.low), Math.max(counted.high, byTimes.high)];
   const failed = Math.max(0, errors - waited);
-  const maxRate =
-    offeredPerSecond === null
-      ? Number.POSITIVE_INFINITY
-      : offeredPerSecond * (1 - proportionLowerBound(failed, succeeded + failed));
+  const leastFailed = Math.min(
+    proportionLowerBound(failed, succeeded + failed),
+    failed / (succeeded + failed) / clumpingOf(sample),
+  );
+  const maxRate = offeredPerSecond === null ? Number.POSITIVE_INFINITY : offeredPerSecond * (1 - leastFailed);
   const top = Math.max(perSecond, Math.min(high * slowdown + lostPerSecond, maxRate));
   const sampled = Math.max(perSecond, Math.min(high, maxRate));
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
@@ -201,6 +202,16 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
  * @param {number} margin @param {number} rate @returns {number} factor of the upper end
  */
 const growth = (margin, rate) => (rate > 0 ? Math.exp(2 * Math.asinh(margin / (2 * rate))) : 1);
+
+/** @param {Successes} sample @returns {number} factor between the failures and their lower bound, by how they vary from second to second */
+function clumpingOf({ completedPerSecond, failedPerSecond = [], memorySeconds = 0, ...given }) {
+  const { fullSeconds = completedPerSecond.length } = given;
+  if (fullSeconds < MIN_SECONDS) return 1;
+  return growth(
+    marginOf(failedPerSecond, { fullSeconds, memorySeconds }),
+    total(failedPerSecond) / fullSeconds,
+  );
+}
 
 /** @param {readonly number[]} perSecond @param {{fullSeconds: number, memorySeconds: number}} times @returns {number} of the mean, by batches of seconds */
 function marginOf(perSecond, { fullSeconds, memorySeconds }) {

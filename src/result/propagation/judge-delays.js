@@ -2,11 +2,12 @@
  * Requirements apply to the delay from the response to the revocation until every node reports revoked: met if its upper
  * bounds meet them, not met if its lower bounds do not. The true delay is longer by however late the tool read that response. That
  * time is unknown, so the largest poll lag stands in for it: a requirement that would not be met with that lag added to every bound is "not proven".
- * A certificate that some node never reported as revoked always counts against the requirement.
+ * A revocation that some node never reported always counts against the requirement.
  */
 import { createHistogram, recordMs } from '../../common/histogram.js';
 import { maxOf, sumRecords, total } from '../../common/sums.js';
 import { formatCount, formatLatency } from '../../common/units.js';
+import { METRICS } from '../../plan/requirements.js';
 import { judgeRequirement } from '../requirements/judge.js';
 import { formatPercent } from '../wording.js';
 /** @import { Requirement } from '../../plan/requirements.js' */
@@ -84,8 +85,11 @@ export function histogramOf(values) {
 export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) {
   // A poll sent before the tool gave up may be answered later.
   const longestMs = plan.giveUpMs + plan.timeoutMs;
-  const undecided = rows.filter(({ outcome }) => outcome === 'undecided');
-  const lost = rows.filter(({ outcome }) => !['undecided', 'revoked'].includes(outcome));
+  // A certificate that was never revoked has no delay, but is an error.
+  const unrevoked = METRICS[requirement.metric].unit === 'ms' ? UNREVOKED : [];
+  const open = ['undecided', ...unrevoked];
+  const undecided = rows.filter(({ outcome }) => open.includes(outcome));
+  const lost = rows.filter(({ outcome }) => ![...open, 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
     const later = (/** @type {number[]} */ bounds) => bounds.map((ms) => ms + lateMs);
     const { lower, upper } = valuesOfDelay(delays).sinceAnswered;
@@ -99,7 +103,8 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
     const without = judge(lost);
     if (without.verdict === 'not met') return without;
     const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
-    return notProven(without, `${count} undecided.`);
+    const isDecided = undecided.every(({ outcome }) => outcome !== 'undecided');
+    return notProven(without, `${count} ${isDecided ? 'not revoked' : 'undecided'}.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
@@ -112,6 +117,9 @@ const notProven = ({ reason, ...judged }, but) => ({
   ...judged,
   ...{ verdict: 'not proven', reason: `${reason} But ${but}` },
 });
+
+/** Outcomes of certificates whose revocation was not tried. */
+const UNREVOKED = ['issue_failed', 'not_good_before'];
 
 const REVOCATIONS = {
   unit: 'revocation',

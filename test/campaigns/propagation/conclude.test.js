@@ -163,6 +163,10 @@ test('a certificate that was not followed keeps its outcome', () => {
   );
 });
 
+const failed = (/** @type {number} */ n) => ({
+  ...revokedRow(n, []),
+  outcome: /** @type {const} */ ('issue_failed'),
+});
 const never = (/** @type {number} */ n) => ({
   ...revokedRow(n, []),
   followedMs: 60_000,
@@ -221,6 +225,14 @@ const REQUIREMENTS = [
     'not proven',
     /But 1 more was undecided\.$/,
   ],
+  [
+    'a certificate that was not issued has no delay',
+    'max<2s',
+    [...many(20), failed(21)],
+    'not proven',
+    /^Max is 100 ms.* But 1 more was not revoked\.$/,
+  ],
+  ['but is an error', 'errors<=0', [...many(20), failed(21)], 'not met', /\(1 of 21\)/],
   [
     'not met with or without the undecided ones',
     'max<20ms',
