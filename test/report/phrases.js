@@ -109,7 +109,7 @@ export const PHRASES = {
     No revocation was seen at one node
     no poll was due`,
   'propagation-troubled': `
-    5 of 7 revocations were not reported by every node and count as slower than any limit.
+    3 of 5 revocations were not reported by every node and count as slower than any limit.
     71.4 % of revocations failed (5 of 7); the limit is 10 %.
     12.8 % of the polls were missed, and 1 % were over 45.0 ms late, at an interval of 20.0 ms.
     2.13 % of the polls were skipped because earlier ones had no response yet.
