@@ -22,11 +22,12 @@ function hasFew(bytes, octet) {
 
 /**
  * @param {Uint8Array} bytes UTF-8
- * @param {{maxDepth?: number, maxValues: number, perList?: number, perName?: number}} limits `perList`, `perName`: how many values
- *   a list or an object, and a further name of an object, count as
+ * @param {{maxDepth?: number, maxValues: number, perItem?: number, perList?: number, perName?: number}} limits `perItem`, `perList`,
+ *   `perName`: how many values a further item of a list, a list or an object, and a further name of an object count as
  */
-export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList = 1, perName = 1 }) {
-  const isSmall = 2 * FEW <= maxDepth && 2 * FEW * (perName + perList) <= maxValues;
+export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, ...counts }) {
+  const { perItem = 1, perList = 1, perName = 1 } = counts;
+  const isSmall = 2 * FEW <= maxDepth && 2 * FEW * (Math.max(perName, perItem) + perList) <= maxValues;
   if (isSmall && COUNTED.every((octet) => hasFew(bytes, octet))) return false;
   let [depth, values, isText] = [0, 1, false];
   /** By depth: 1 and the commas of the open object; -Infinity: a list. */
@@ -38,7 +39,7 @@ export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, perList =
     else if (isText) continue;
     else if (byte === COMMA) {
       if (++names[depth] > MAX_NAMES) return true;
-      values += names[depth] > 0 ? perName : 1;
+      values += names[depth] > 0 ? perName : perItem;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       names[++depth] = byte === OPEN_LIST ? Number.NEGATIVE_INFINITY : 1;
       values += perList;

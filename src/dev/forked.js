@@ -10,7 +10,8 @@ const RESPONDS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 2000;
 
 /** The environment of a child: no tokens, which a core dump would contain. */
-const INHERITED = /^(?:NODE_.*|LD_LIBRARY_PATH|PATH|TMPDIR)$/;
+const INHERITED =
+  /^(?:LD_LIBRARY_PATH|NODE_(?:EXTRA_CA_CERTS|OPTIONS|V8_COVERAGE)|OPENSSL_(?:CONF|MODULES)|PATH|SSL_CERT_(?:DIR|FILE)|TMPDIR)$/;
 
 /** @param {URL} entry must exit when its IPC channel closes @param {object} [options] sent to it @param {Record<string, string>} [variables] */
 export async function startChild(entry, options, variables = {}) {

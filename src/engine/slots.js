@@ -129,8 +129,10 @@ export function createSlots({
       },
       onSent() {
         slot.sent = clock();
-        if (!slot.connectedFirst) return;
-        slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
+        // Within `fire`.
+        if (Number.isNaN(slot.awakeMs)) return;
+        if (slot.connectedFirst)
+          slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
         slot.awakeMs = reading.onSent(reading.now());
       },
       onFirstBytes() {
@@ -259,6 +261,7 @@ export function createSlots({
       slot.firstBytes = Number.NaN;
       slot.isBusy = true;
       slot.connectedFirst = false;
+      slot.awakeMs = Number.NaN;
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();

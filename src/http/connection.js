@@ -145,12 +145,12 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     else if (progress === 'too large') fail('response_too_large');
   }
 
-  /** Until the sockets have been polled. */
+  /** Until everything that has arrived is read. */
   function settle() {
-    const read = socket;
+    const settled = socket;
     settling = true;
     setImmediate(() => {
-      if (socket !== read) return;
+      if (socket !== settled) return;
       settling = false;
       if (!sent) write();
     });

@@ -13,7 +13,7 @@
  * @typedef {object} Connection
  * @property {(timeoutMs: number) => Promise<void>} open connects in advance; the message of a
  *   rejection continues a sentence that begins with the target's name
- * @property {() => boolean} isOpen a request would go on the wire at once
+ * @property {() => boolean} isOpen a request would need no new connection
  * @property {(request: Request, exchange: Exchange) => void} send
  * @property {() => string | null | void} abort cancels the request in flight without a callback; the code of the failure if
  *   a proxy had not led to the server yet

@@ -36,7 +36,7 @@ export class Stream {
   status = 0;
   /** @type {number | null} its Content-Length */
   expected = null;
-  /** Of the connection, when it took the request. */
+  /** Of the connection, when it sent the request. */
   readsBefore = 0;
   #body = NOTHING;
   #length = 0;
@@ -102,8 +102,8 @@ export class Session {
   /** Until the connection is ready, or has been read: all are sent in one write. @type {Set<Stream>} */
   #waiting = new Set();
   /**
-   * Until the sockets have been polled: each TLS record is a chunk, and the next one cannot have the response to a request sent
-   * after this one. @type {NodeJS.Immediate | null}
+   * Until everything that has arrived is read: each TLS record is a chunk, and a request sent before the next one could be given a
+   * response that was already there. @type {NodeJS.Immediate | null}
    */
   #reading = null;
   /** In flight, by identifier. @type {Map<number, Stream>} */
@@ -178,7 +178,6 @@ export class Session {
     stream.session = this;
     // None yet on this connection: it may be refused before it is sent.
     stream.id = 0;
-    stream.readsBefore = this.#reads;
     this.#waiting.add(stream);
     if (!this.#isReady) stream.exchange?.onConnect?.();
     else if (this.#reading === null) this.#start();
@@ -238,6 +237,7 @@ export class Session {
       stream.id = this.#nextId;
       this.#nextId += 2;
       stream.window = this.#streamWindow;
+      stream.readsBefore = this.#reads;
       this.#streams.set(stream.id, stream);
       stream.isSent = true;
       stream.exchange?.onSent();
@@ -439,7 +439,7 @@ export class Session {
     return true;
   }
 
-  /** Requests that were handed over while this chunk was read, and are not sent, go to another connection. */
+  /** Requests that were handed over, but are not sent, go to another connection. */
   #passOn() {
     for (const stream of [...this.#waiting]) {
       this.#waiting.delete(stream);

@@ -22,14 +22,14 @@ import { validateSearch } from './search/search-schema.js';
 
 /** @typedef {{path: string, name: string, document: Document}} ReadDocument */
 
-/** MiB of a file: a run of eight days. */
-const MAX_MIB = 200;
+/** MiB of a file, so that its text fits into a JavaScript string. */
+const MAX_MIB = 400;
 
 /** Nesting of objects and lists. */
 const MAX_DEPTH = 100;
 
-/** A value in a list takes up to 48 bytes of memory, and 4 of the file in most results; an object up to 200, a name 100 and more time. */
-const [MIN_VALUES, BYTES_PER_VALUE, MAX_VALUES, PER_LIST, PER_NAME] = [1_000_000, 4, 20_000_000, 2, 2];
+/** An item of a list takes up to 48 bytes of memory, an object 200, a name up to 100 and more time. Results have 3 bytes a value, and more. */
+const [MIN_VALUES, BYTES_PER_VALUE, PER_ITEM, PER_LIST, PER_NAME] = [1_000_000, 2, 2, 4, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
@@ -90,9 +90,9 @@ function nameOf(path) {
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
-  const maxValues = Math.min(MIN_VALUES + bytes.length / BYTES_PER_VALUE, MAX_VALUES);
-  const limits = { maxDepth: MAX_DEPTH, maxValues, perList: PER_LIST, perName: PER_NAME };
-  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values.`;
+  const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
+  const limits = { maxDepth: MAX_DEPTH, maxValues, perItem: PER_ITEM, perList: PER_LIST, perName: PER_NAME };
+  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values for its size.`;
   if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
     throw fileError('bad_document', complex);
   return checkDocument(parseJson(text, name), name, text.length);

@@ -150,11 +150,10 @@ export function rateBar(sample) {
   const counted = sampledBar(sample);
   const [low, high] = [Math.min(counted.low, byTimes.low), Math.max(counted.high, byTimes.high)];
   const failed = Math.max(0, errors - waited);
-  const leastFailed = Math.min(
-    proportionLowerBound(failed, succeeded + failed),
-    failed / (succeeded + failed) / clumpingOf(sample),
-  );
-  const maxRate = offeredPerSecond === null ? Number.POSITIVE_INFINITY : offeredPerSecond * (1 - leastFailed);
+  const maxRate =
+    offeredPerSecond === null
+      ? Number.POSITIVE_INFINITY
+      : offeredPerSecond - leastFailed(sample, failed, offeredPerSecond);
   const top = Math.max(perSecond, Math.min(high * slowdown + lostPerSecond, maxRate));
   const sampled = Math.max(perSecond, Math.min(high, maxRate));
   return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
@@ -203,14 +202,27 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
  */
 const growth = (margin, rate) => (rate > 0 ? Math.exp(2 * Math.asinh(margin / (2 * rate))) : 1);
 
-/** @param {Successes} sample @returns {number} factor between the failures and their lower bound, by how they vary from second to second */
-function clumpingOf({ completedPerSecond, failedPerSecond = [], memorySeconds = 0, ...given }) {
-  const { fullSeconds = completedPerSecond.length } = given;
-  if (fullSeconds < MIN_SECONDS) return 1;
-  return growth(
-    marginOf(failedPerSecond, { fullSeconds, memorySeconds }),
-    total(failedPerSecond) / fullSeconds,
-  );
+/**
+ * Of an open loop. Failures come in clumps: those in no second vary as the successes that are missing for them.
+ * @param {Successes} sample @param {number} failed @param {number} offered per second @returns {number} lower bound of the failures per second
+ */
+function leastFailed(
+  { succeeded, completedPerSecond, failedPerSecond = [], memorySeconds = 0, ...sample },
+  failed,
+  offered,
+) {
+  if (failed === 0) return 0;
+  const { fullSeconds = completedPerSecond.length } = sample;
+  const all = (offered * failed) / (succeeded + failed);
+  const byNumber = offered * proportionLowerBound(failed, succeeded + failed);
+  if (fullSeconds < MIN_SECONDS) {
+    const clumps = failed / Math.max(MIN_CLUMP, sample.clump ?? 0);
+    return Math.min(byNumber, (all * poissonBounds(clumps).low) / clumps);
+  }
+  const least = (/** @type {number} */ rate, /** @type {readonly number[]} */ perSecond) =>
+    rate / growth(marginOf(perSecond, { fullSeconds, memorySeconds }), rate);
+  const seen = Math.min(all, total(failedPerSecond) / fullSeconds);
+  return Math.min(byNumber, least(seen, failedPerSecond) + least(all - seen, completedPerSecond));
 }
 
 /** @param {readonly number[]} perSecond @param {{fullSeconds: number, memorySeconds: number}} times @returns {number} of the mean, by batches of seconds */

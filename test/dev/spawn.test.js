@@ -71,8 +71,11 @@ describe('the server in a child process', { timeout: 120_000 }, () => {
 
   it('has no token of ours, nor our terminal, for a core dump', async () => {
     const secret = 'hvs.of-another-server';
-    process.env.VAULT_TOKEN = secret;
-    const server = await startDevServer(FAST).finally(() => delete process.env.VAULT_TOKEN);
+    const names = ['VAULT_TOKEN', 'NODE_AUTH_TOKEN'];
+    for (const name of names) process.env[name] = secret;
+    const server = await startDevServer(FAST).finally(() => {
+      for (const name of names) delete process.env[name];
+    });
     const environment = readFileSync(`/proc/${server.pid}/environ`, 'utf8');
     assert.ok(environment.includes('UV_THREADPOOL_SIZE=') && !environment.includes(secret), environment);
     const files = [0, 1, 2].map((descriptor) => readlinkSync(`/proc/${server.pid}/fd/${descriptor}`));

@@ -250,13 +250,15 @@ const ROWS = [
     null,
     { certificatePem: ` ${leaf.pem.replaceAll('\n', '\r\n')} ` },
   ],
-  ['PEM with indented lines', null, { certificatePem: leaf.pem.replaceAll('\n', '\n\t ') }],
+  ['PEM with indented lines', null, { certificatePem: leaf.pem.replace(/\n(?!-|$)/g, '\n\t ') }],
   ['PEM with an empty line after BEGIN', null, { certificatePem: leaf.pem.replace('\n', '\n\n') }],
   ...[
     ['a sign that is not base64', (/** @type {string} */ pem) => pem.replace('MII', 'M!II')],
     ['base64url', (/** @type {string} */ pem) => pem.replace(/\n(.*)\n-----END/, '\n_$1\n-----END')],
     ['blanks for line breaks', (/** @type {string} */ pem) => pem.replaceAll('\n', ' ')],
     ['no line breaks', (/** @type {string} */ pem) => pem.replaceAll('\n', '')],
+    ['an indented END', (/** @type {string} */ pem) => pem.replace('\n-----END', '\n -----END')],
+    ['an indented line after an empty one', (/** @type {string} */ pem) => pem.replace('\n', '\n\n ')],
     ['an empty line within', (/** @type {string} */ pem) => pem.replace(/\n(.*)\n/, '\n$1\n\n')],
     ['a sign too many', (/** @type {string} */ pem) => pem.replace(/=*\n-----END/, 'A\n-----END')],
     [

@@ -109,7 +109,7 @@ const REFUSED = [
     'bad_document',
     /has more than 10000 names in an object/,
   ],
-  ['a million objects', `[${'{},'.repeat(1e6)}1]`, 'bad_document', /or too many values\./],
+  ['a million objects', `[${'{},'.repeat(1e6)}1]`, 'bad_document', /or too many values for its size/],
   [
     'a long list of wrong rows',
     changed((document) => (document.timeline = Array(150_000).fill([]))),
@@ -203,7 +203,7 @@ test('the depth of a file in UTF-16 is bounded as well; an ideogram is no bracke
 });
 
 test('a file may consist of numbers', () => {
-  const numbers = Array(1_500_000).fill(0);
+  const numbers = Array(600_000).fill(0);
   parseDocument(Buffer.from(changed((document) => (document.novelty = numbers))), 'r.json');
 });
 

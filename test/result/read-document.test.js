@@ -226,6 +226,6 @@ test('standard input is refused at its limit, before its parts are joined', asyn
   Object.defineProperty(process, 'stdin', { value: zeros(), configurable: true });
   t.after(() => Object.defineProperty(process, 'stdin', Object(stdin)));
   t.mock.method(Buffer, 'concat', () => assert.fail('joined'));
-  await assert.rejects(readDocument('-'), { code: 'bad_document', message: /input is larger than 200 MiB/ });
-  assert.equal(chunks, 3);
+  await assert.rejects(readDocument('-'), { code: 'bad_document', message: /input is larger than 400 MiB/ });
+  assert.equal(chunks, 6);
 });

@@ -87,9 +87,9 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
   const longestMs = plan.giveUpMs + plan.timeoutMs;
   // A certificate that was never revoked has no delay, but is an error.
   const unrevoked = METRICS[requirement.metric].unit === 'ms' ? UNREVOKED : [];
-  const open = ['undecided', ...unrevoked];
-  const undecided = rows.filter(({ outcome }) => open.includes(outcome));
-  const lost = rows.filter(({ outcome }) => ![...open, 'revoked'].includes(outcome));
+  const openOutcomes = ['undecided', ...unrevoked];
+  const open = rows.filter(({ outcome }) => openOutcomes.includes(outcome));
+  const lost = rows.filter(({ outcome }) => ![...openOutcomes, 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
     const later = (/** @type {number[]} */ bounds) => bounds.map((ms) => ms + lateMs);
     const { lower, upper } = valuesOfDelay(delays).sinceAnswered;
@@ -98,13 +98,16 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
       const followed = failed.map(({ followedMs = 0 }) => followedMs);
       return judgeDelays(requirement, bounds, followed, { isValid, longestMs });
     };
-    const atWorst = judge([...lost, ...undecided]);
-    if (undecided.length === 0 || atWorst.verdict === 'met') return atWorst;
+    const atWorst = judge([...lost, ...open]);
+    if (open.length === 0 || atWorst.verdict === 'met') return atWorst;
     const without = judge(lost);
     if (without.verdict === 'not met') return without;
-    const count = `${formatCount(undecided.length)} more ${undecided.length === 1 ? 'was' : 'were'}`;
-    const isDecided = undecided.every(({ outcome }) => outcome !== 'undecided');
-    return notProven(without, `${count} ${isDecided ? 'not revoked' : 'undecided'}.`);
+    const undecided = open.filter(({ outcome }) => outcome === 'undecided').length;
+    const counts = { undecided, 'not revoked': open.length - undecided };
+    const texts = Object.entries(counts).flatMap(([text, count]) =>
+      count > 0 ? `${formatCount(count)} ${count === 1 ? 'was' : 'were'} ${text}` : [],
+    );
+    return notProven(without, `of the others, ${texts.join(' and ')}.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
