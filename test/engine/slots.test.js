@@ -198,6 +198,22 @@ describe('a slot', () => {
     });
   }
 
+  test('a request that waits on an open connection is read late only since it was sent', () => {
+    let clock = () => 0;
+    const late = /** @type {number[]} */ ([]);
+    const { time, slots, exchanges } = setUp({
+      reading: { ...ON_TIME, onSent: () => clock(), lateMs: (sentMs) => (clock() - sentMs) / 2 },
+      onSample: ({ readLateMs }) => late.push(readLateMs),
+    });
+    ({ clock } = time);
+    slots.fire(0, 0);
+    time.block(20);
+    exchanges[0].onSent();
+    time.block(30);
+    exchanges[0].onResponse(200, new Uint8Array(0));
+    assert.deepEqual(late, [15]);
+  });
+
   for (const [what, lateMs, isSent, expected] of /** @type {[string, number, boolean, number][]} */ ([
     ['is open', 30, true, 130],
     ['is not open yet', 30, false, 130],

@@ -831,6 +831,21 @@ describe('on a server that sends any frames', () => {
     assert.deepEqual([statuses, elsewhere, written.length], [[200], [next], before]);
   });
 
+  test('a request handed over while records are read, and given up: nothing was read since it was sent, so the next opens a connection', async () => {
+    const { session, read, settle } = dialled();
+    await settle(SETTINGS);
+    const update = numberFrame(TYPE.WINDOW_UPDATE, 0, 1);
+    read(update);
+    const stream = new Stream();
+    stream.begin(/** @type {any} */ ({ onSent() {}, onResponse: assert.fail, onFailure: assert.fail }));
+    stream.block = Buffer.from([0x82]);
+    session.add(stream);
+    await settle(update);
+    assert.ok(stream.isSent);
+    session.abort(stream);
+    assert.equal(session.left, 0);
+  });
+
   test('a server that takes a request in many small pieces', async () => {
     const { session, read, settle } = dialled();
     await settle(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000001', 'hex')));
