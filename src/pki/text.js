@@ -21,7 +21,7 @@ export function* pemBlocks(text) {
   }
 }
 
-/** Lines of base64, without blanks, perhaps after an empty one. Like OpenSSL, it rejects a body without line breaks, and a line beginning with a blank after an empty one. */
+/** Lines of base64, whose blanks are removed, perhaps after an empty line. OpenSSL, Node and Go reject a body without line breaks. */
 const BODY = /^\r?\n(?:\r?\n)?((?:[A-Za-z0-9+/]+\r?\n)*(?:[A-Za-z0-9+/]*={1,2}\r?\n)?)$/;
 
 /** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
@@ -32,6 +32,7 @@ export function decodeBody(body) {
   // For most, encoding it again takes half the time of the pattern.
   const isPlain = body.startsWith('\n') && body.endsWith('\n') && !body.includes('\n\n');
   if (isPlain && !body.includes('=\n=') && der.toString('base64') === signs) return der;
+  // OpenSSL rejects an indented END line, and an indented line after an empty one.
   if (!body.endsWith('\n') || /^[ \t]*\r?\n[ \t]*\r?\n[ \t]/.test(body)) return null;
   const count = BODY.exec(body.replace(/[ \t]/g, ''))?.[1].replace(/\s/g, '').length ?? 1;
   return count % 4 === 0 ? der : null;

@@ -203,7 +203,7 @@ function sampledBar({ perSecond, least = perSecond, most = perSecond, ...sample 
 const growth = (margin, rate) => (rate > 0 ? Math.exp(2 * Math.asinh(margin / (2 * rate))) : 1);
 
 /**
- * Of an open loop. Failures come in clumps: those in no second vary as the successes that are missing for them.
+ * Of an open loop. Failures come in clumps. Those in no second (dropped requests, and failures after the end) vary as the successes do.
  * @param {Successes} sample @param {number} failed @param {number} offered per second @returns {number} lower bound of the failures per second
  */
 function leastFailed(
