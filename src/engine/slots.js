@@ -42,6 +42,8 @@ function createSlot(connection) {
     /** See watch/sender.js. */
     awakeMs: 0,
     isBusy: false,
+    /** To its connection, which may send it at once, or refuse it. */
+    isBeingHanded: false,
     /** The request had to open its connection first. */
     connectedFirst: false,
     /** See openingLate; once the connection is open. */
@@ -129,8 +131,7 @@ export function createSlots({
       },
       onSent() {
         slot.sent = clock();
-        // Within `fire`.
-        if (Number.isNaN(slot.awakeMs)) return;
+        if (slot.isBeingHanded) return;
         if (slot.connectedFirst)
           slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
         slot.awakeMs = reading.onSent(reading.now());
@@ -261,12 +262,13 @@ export function createSlots({
       slot.firstBytes = Number.NaN;
       slot.isBusy = true;
       slot.connectedFirst = false;
-      slot.awakeMs = Number.NaN;
+      slot.isBeingHanded = true;
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();
       const beforeMs = reading.now();
       slot.connection.send(request(index), slot.exchange);
+      slot.isBeingHanded = false;
       // A request that failed at once has already freed its slot for another.
       if (slot.isBusy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);
     },

@@ -228,7 +228,7 @@ const TABLE = {
   },
   proxy_no_tunnel: {
     on: 'PROXY_NO_TUNNEL',
-    text: 'could not be reached: the proxy closed the connection, or sent no HTTP, instead of a response to CONNECT',
+    text: 'could not be reached: the proxy closed the connection, or sent no HTTP, or more than a response to CONNECT',
     remedy: CHECK_PROXY,
   },
   aborted: {

@@ -136,7 +136,7 @@ export class Session {
     this.#sendElsewhere = sendElsewhere;
   }
 
-  /** A request would be sent at once, as far as the server's limits allow. */
+  /** A request would need no new connection. */
   get isOpen() {
     return this.#isReady && this.left > 0;
   }
@@ -197,7 +197,7 @@ export class Session {
   /** @param {Stream} stream whose response is not wanted any more */
   abort(stream) {
     // The server, or the network, may be gone: the next request opens a connection.
-    if (this.#reads === stream.readsBefore) this.left = 0;
+    if (!this.#isReady || this.#reads === stream.readsBefore) this.left = 0;
     if (stream.isSent) this.#reset(stream);
     this.#remove(stream);
   }

@@ -41,9 +41,9 @@ export function openTunnel({ proxy, tunnelTo }, address, onEnd) {
       return read(Buffer.alloc(0));
     }
     if (status > 299) return end(proxyFailure(null, proxyCode(status), status));
+    // The server behind it cannot have anything to say yet.
+    if (head.length > length + 4) return cut();
     socket.pause();
-    const rest = head.slice(length + 4);
-    if (rest !== '') socket.unshift(Buffer.from(rest, 'latin1'));
     end(null);
   };
   const authorization = proxy?.authorization ? `Proxy-Authorization: ${proxy.authorization}\r\n` : '';

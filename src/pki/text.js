@@ -21,8 +21,8 @@ export function* pemBlocks(text) {
   }
 }
 
-/** Lines of base64, whose blanks are removed, perhaps after an empty line. OpenSSL, Node and Go reject a body without line breaks. */
-const BODY = /^\r?\n(?:\r?\n)?((?:[A-Za-z0-9+/]+\r?\n)*(?:[A-Za-z0-9+/]*={1,2}\r?\n)?)$/;
+/** Without blanks. */
+const BASE64_LINES = /^(?:[A-Za-z0-9+/]+\n)*(?:[A-Za-z0-9+/]*={1,2}\n)?$/;
 
 /** @param {string | null} body of a block @returns {Buffer | null} null: truncated, or not base64 */
 export function decodeBody(body) {
@@ -32,10 +32,15 @@ export function decodeBody(body) {
   // For most, encoding it again takes half the time of the pattern.
   const isPlain = body.startsWith('\n') && body.endsWith('\n') && !body.includes('\n\n');
   if (isPlain && !body.includes('=\n=') && der.toString('base64') === signs) return der;
-  // OpenSSL rejects an indented END line, and an indented line after an empty one.
-  if (!body.endsWith('\n') || /^[ \t]*\r?\n[ \t]*\r?\n[ \t]/.test(body)) return null;
-  const count = BODY.exec(body.replace(/[ \t]/g, ''))?.[1].replace(/\s/g, '').length ?? 1;
-  return count % 4 === 0 ? der : null;
+  // As OpenSSL reads it: BEGIN and END on lines of their own; after an empty line, all lines but the last have 64 characters.
+  const [begin, ...lines] = body.split('\n').map((line) => line.trimEnd());
+  if (begin !== '' || lines.pop() !== '' || !body.endsWith('\n') || /[^\n\r\t -~]/.test(body)) return null;
+  const isEmpty = lines[0] === '';
+  if (isEmpty) lines.shift();
+  const last = lines.length - 1;
+  if (isEmpty && lines.some(({ length }, i) => length > 64 || (length < 64 && i < last))) return null;
+  const text = lines.map((line) => `${line.replace(/[ \t]/g, '')}\n`).join('');
+  return BASE64_LINES.test(text) && text.replaceAll('\n', '').length % 4 === 0 ? der : null;
 }
 
 /** @param {string} text @param {RegExp} label @returns {Buffer | null} DER; null: not base64, or more than one such block */

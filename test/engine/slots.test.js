@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, mock, test } from 'node:test';
 import { createSlots } from '../../src/engine/slots.js';
+import { watchReading } from '../../src/engine/watch/sender.js';
 import { createConnection } from '../../src/http/connection.js';
 import { createVirtualTime } from './virtual-time.js';
 
@@ -212,6 +213,33 @@ describe('a slot', () => {
     time.block(30);
     exchanges[0].onResponse(200, new Uint8Array(0));
     assert.deepEqual(late, [15]);
+  });
+
+  test('a request that its connection refuses at once was not read late, nor is the next one', () => {
+    const now = () => performance.now();
+    const reading = watchReading({ now, idleMs: () => 0, queuedMs: () => 0, afterTurn: setImmediate });
+    const late = /** @type {number[][]} */ ([]);
+    const slots = createSlots({
+      clock: now,
+      connections: [
+        {
+          isOpen: () => true,
+          open: async () => {},
+          send: (_, exchange) => exchange.onFailure('stream_refused', true),
+          abort() {},
+          close: async () => {},
+        },
+      ],
+      request: () => ({ method: 'GET', path: '/', headers: {}, body: null }),
+      timeoutMs: 1000,
+      backOffAfterFailedConnect: false,
+      onDone: (_, { readLateMs, carriedMs }) => late.push([readLateMs, carriedMs]),
+      onFree() {},
+      reading,
+    });
+    for (const index of [0, 1]) slots.fire(index, now());
+    assert.equal(late.length, 2);
+    assert.ok(late.flat().every((ms) => ms >= 0 && ms < 1000), `${late}`);
   });
 
   for (const [what, lateMs, isSent, expected] of /** @type {[string, number, boolean, number][]} */ ([

@@ -724,7 +724,7 @@ describe('on a server that sends any frames', () => {
   });
 
   /** A session on a socket that only keeps what is written. @param {(stream: Stream) => unknown} [sendElsewhere] */
-  const dialled = (sendElsewhere = () => assert.fail()) => {
+  const dialled = (sendElsewhere = () => assert.fail(), isReady = true) => {
     const calls = /** @type {any} */ ({});
     const written = /** @type {Buffer[]} */ ([]);
     const session = new Session(1e6, { isTls: false, atProxy: false }, () => {}, sendElsewhere);
@@ -733,7 +733,7 @@ describe('on a server that sends any frames', () => {
       const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
       return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
     });
-    calls.ready();
+    if (isReady) calls.ready();
     /** @param {Buffer} settings whose turn of the event loop ends */
     const settle = async (settings) => {
       calls.read(settings);
@@ -843,6 +843,23 @@ describe('on a server that sends any frames', () => {
     await settle(update);
     assert.ok(stream.isSent);
     session.abort(stream);
+    assert.equal(session.left, 0);
+  });
+
+  test('a request given up before its connection is open: the next one opens another, whatever this stream was used for', async () => {
+    const begin = (/** @type {Stream} */ stream) => {
+      stream.begin(/** @type {any} */ ({ onSent() {}, onConnect() {}, onResponse() {}, onFailure: assert.fail }));
+      stream.block = Buffer.from([0x82]);
+      return stream;
+    };
+    const first = dialled();
+    await first.settle(SETTINGS);
+    const streams = [new Stream(), new Stream()];
+    for (const stream of streams) first.session.add(begin(stream));
+    first.read(join(headers(1), headers(3)));
+    const { session } = dialled(undefined, false);
+    for (const stream of streams) session.add(begin(stream));
+    session.abort(streams[0]);
     assert.equal(session.left, 0);
   });
 

@@ -252,11 +252,13 @@ test('a Unix socket: the load and single calls, with localhost as the host', asy
 test('interim responses to CONNECT are skipped, but not without end', { timeout: 10_000 }, async () => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </>\r\n\r\n';
   const route = /** @type {any} */ ({ proxy: { authorization: null }, tunnelTo: 'vault.test:8200' });
-  for (const [answer, code, rest] of /** @type {const} */ ([
-    [`${interim}${interim}HTTP/1.1 200 OK\r\n\r\nhello`, undefined, 'hello'],
-    [interim.repeat(1000), 'PROXY_NO_TUNNEL', undefined],
-    ['HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'PROXY_NO_TUNNEL', undefined],
-  ])) {
+  for (const [answer, code] of [
+    [`${interim}${interim}HTTP/1.1 200 OK\r\n\r\n`],
+    // No server responds before it is asked.
+    ['HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'PROXY_NO_TUNNEL'],
+    [interim.repeat(1000), 'PROXY_NO_TUNNEL'],
+    ['HTTP/1.1 101 Switching Protocols\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'PROXY_NO_TUNNEL'],
+  ]) {
     const proxy = createServer((socket) => void socket.on('error', () => {}).write(answer));
     await once(proxy.listen(0, '127.0.0.1'), 'listening');
     const { port } = /** @type {AddressInfo} */ (proxy.address());
@@ -264,7 +266,6 @@ test('interim responses to CONNECT are skipped, but not without end', { timeout:
       const opened = openTunnel(route, { port, host: '127.0.0.1' }, (failure) => resolve([opened, failure]));
     });
     assert.equal(error?.code, code);
-    if (rest !== undefined) assert.equal(String((await once(socket.resume(), 'data'))[0]), rest);
     socket.destroy();
     proxy.close();
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError } from '../../src/common/errors.js';
@@ -113,22 +114,46 @@ test('PEM is read in linear time, whatever is missing', () => {
   }
 });
 
-test('PEM has lines of base64, with any blanks, perhaps after an empty one, and padding on one line at the end', () => {
-  const lines = /^\r?\n(?:\r?\n)?((?:[A-Za-z0-9+/]+\r?\n)*(?:[A-Za-z0-9+/]*={1,2}\r?\n)?)$/;
-  const check = (/** @type {string[]} */ parts) => {
-    const body = parts.join('');
-    const isOpen = body.endsWith('\n') && !/^[ \t]*\r?\n[ \t]*\r?\n[ \t]/.test(body);
-    const signs = (isOpen ? lines : /^(?!)/).exec(body.replace(/[ \t]/g, ''))?.[1].replace(/\s/g, '') ?? '?';
-    const der = signs.length % 4 === 0 ? Buffer.from(signs, 'base64') : null;
-    assert.deepEqual(decodeBody(body), der, JSON.stringify(body));
-    assert.deepEqual(decodePem(`-----BEGIN X-----${body}-----END X-----`, /^X$/), der);
-  };
-  const part = fc.constantFrom('TUlJ', 'TQ', 'TR', 'A', '=', '==', '\n', '\r\n', ' \n', ' ', '!');
-  const examples = ['TQ==\n', '\nTQ==\n', '\nTQ=\n=\n', '\nTQ\n==\n', '\nT\nQ==\n', '\n', ''];
-  fc.assert(fc.property(fc.array(part, { maxLength: 8 }), check), {
-    numRuns: 2000,
-    examples: examples.map((body) => [[body]]),
+/** @param {string} pem @returns {Buffer | null} */
+function readByOpenssl(pem) {
+  try {
+    return new X509Certificate(pem).raw;
+  } catch {
+    return null;
+  }
+}
+
+test('PEM is read where OpenSSL reads it: blanks, an empty line after BEGIN, line lengths, padding', () => {
+  const { pem } = new TestCa().issue('leaf');
+  const [begin, ...signs] = pem.trim().split('\n');
+  const base64 = signs.slice(0, -1).join('');
+  const blank = fc.constantFrom('', '', '', ' ', '\t ');
+  const layout = fc.record({
+    width: fc.constantFrom(60, 63, 64, 64, 65, 76, 100),
+    lineEnd: fc.constantFrom('\n', '\n', '\r\n', ' \n'),
+    emptyLines: fc.constantFrom('', '', '\n', ' \r\n', '\n\n'),
+    first: blank,
+    second: blank,
+    last: blank,
+    end: fc.constantFrom('', '', '', ' '),
+    extra: fc.constantFrom('', '', '', '=', '=\n', 'A', '!'),
   });
+  const seen = new Set();
+  fc.assert(
+    fc.property(layout, (made) => {
+      const lines = (base64 + made.extra).match(new RegExp(`[^\n]{1,${made.width}}\n?`, 'g')) ?? [];
+      const indents = [made.first, made.second, ...Array(lines.length - 3).fill(''), made.last];
+      const indented = lines.map((line, i) => indents[i] + line);
+      const body = `\n${made.emptyLines}${indented.join(made.lineEnd)}${made.lineEnd}${made.end}`;
+      const text = `${begin}${body}${signs.at(-1)}\n`;
+      const der = readByOpenssl(text);
+      seen.add(der === null);
+      assert.deepEqual(decodeBody(body), der, JSON.stringify(text));
+      assert.deepEqual(decodePem(text, /^CERTIFICATE$/), der);
+    }),
+    { numRuns: 1000 },
+  );
+  assert.deepEqual([...seen].sort(), [false, true]);
 });
 
 test('PEM is one block under the expected label', () => {

@@ -85,9 +85,9 @@ export function histogramOf(values) {
 export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) {
   // A poll sent before the tool gave up may be answered later.
   const longestMs = plan.giveUpMs + plan.timeoutMs;
-  // A certificate that was never revoked has no delay, but is an error.
-  const unrevoked = METRICS[requirement.metric].unit === 'ms' ? UNREVOKED : [];
-  const openOutcomes = ['undecided', ...unrevoked];
+  // A certificate without a measured delay is an error all the same.
+  const unmeasured = METRICS[requirement.metric].unit === 'ms' ? UNMEASURED : [];
+  const openOutcomes = ['undecided', ...unmeasured];
   const open = rows.filter(({ outcome }) => openOutcomes.includes(outcome));
   const lost = rows.filter(({ outcome }) => ![...openOutcomes, 'revoked'].includes(outcome));
   const judgeAt = (/** @type {number} */ lateMs) => {
@@ -103,11 +103,11 @@ export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) 
     const without = judge(lost);
     if (without.verdict === 'not met') return without;
     const undecided = open.filter(({ outcome }) => outcome === 'undecided').length;
-    const counts = { undecided, 'not revoked': open.length - undecided };
+    const counts = { undecided, 'not measured': open.length - undecided };
     const texts = Object.entries(counts).flatMap(([text, count]) =>
-      count > 0 ? `${formatCount(count)} ${count === 1 ? 'was' : 'were'} ${text}` : [],
+      count > 0 ? `${formatCount(count)} more ${count === 1 ? 'was' : 'were'} ${text}` : [],
     );
-    return notProven(without, `of the others, ${texts.join(' and ')}.`);
+    return notProven(without, `${texts.join(' and ')}.`);
   };
   const judged = judgeAt(0);
   if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
@@ -121,8 +121,8 @@ const notProven = ({ reason, ...judged }, but) => ({
   ...{ verdict: 'not proven', reason: `${reason} But ${but}` },
 });
 
-/** Outcomes of certificates whose revocation was not tried. */
-const UNREVOKED = ['issue_failed', 'not_good_before'];
+/** Outcomes of certificates, or nodes, on which a revocation shows nothing. */
+const UNMEASURED = ['issue_failed', 'not_good_before'];
 
 const REVOCATIONS = {
   unit: 'revocation',
