@@ -350,6 +350,36 @@ describe('with and without TLS', () => {
       await twice.stop();
     });
 
+  for (const [name, isGivenUp, requests] of /** @type {const} */ ([
+    ['the server closes the connection with it: the next goes over a new one', false, 2],
+    ['the next is given up at once: it is never sent', true, 1],
+  ]))
+    test(`after a response over TLS, ${name}`, async () => {
+      const { pem, keyPem } = ca.issue('server', { extensions: [altNames({ ip: ['127.0.0.1'] })] });
+      const closing = await startRaw((socket) => void socket.end(whole('hello')), 0, {
+        cert: pem,
+        key: keyPem,
+      });
+      const own = createConnection({ origin: closing.origin, tls: trust });
+      const got = /** @type {(number | string)[]} */ ([]);
+      await new Promise((resolve) => {
+        const request = { method: /** @type {const} */ ('GET'), path: '/', headers: {}, body: null };
+        const end = (/** @type {number | string} */ what) => {
+          got.push(what);
+          if (got.length === 2) return resolve(undefined);
+          own.send(request, { onSent() {}, onResponse: end, onFailure: end });
+          if (!isGivenUp) return;
+          own.abort();
+          setTimeout(resolve, 50);
+        };
+        own.send(request, { onSent() {}, onResponse: end, onFailure: end });
+      });
+      assert.deepEqual(got, Array(requests).fill(200));
+      assert.deepEqual([closing.state.requests, closing.state.connections], [requests, requests]);
+      await own.close();
+      await closing.stop();
+    });
+
   test('a response over TLS to a large request that the server has read: accepted', async (t) => {
     const { server, port } = await startApart(t, READS_ALL);
     let connections = 0;
