@@ -239,7 +239,10 @@ describe('a slot', () => {
     });
     for (const index of [0, 1]) slots.fire(index, now());
     assert.equal(late.length, 2);
-    assert.ok(late.flat().every((ms) => ms >= 0 && ms < 1000), `${late}`);
+    assert.ok(
+      late.flat().every((ms) => ms >= 0 && ms < 1000),
+      `${late}`,
+    );
   });
 
   for (const [what, lateMs, isSent, expected] of /** @type {[string, number, boolean, number][]} */ ([

@@ -848,7 +848,9 @@ describe('on a server that sends any frames', () => {
 
   test('a request given up before its connection is open: the next one opens another, whatever this stream was used for', async () => {
     const begin = (/** @type {Stream} */ stream) => {
-      stream.begin(/** @type {any} */ ({ onSent() {}, onConnect() {}, onResponse() {}, onFailure: assert.fail }));
+      stream.begin(
+        /** @type {any} */ ({ onSent() {}, onConnect() {}, onResponse() {}, onFailure: assert.fail }),
+      );
       stream.block = Buffer.from([0x82]);
       return stream;
     };
