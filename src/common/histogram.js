@@ -100,6 +100,8 @@ export function decodeHistogram(text) {
 /** @param {string} text untrusted @returns {PackedHistogram} @throws {RangeError} if not written by this tool */
 function bucketsOf(text) {
   const bytes = Buffer.from(text, 'base64');
+  // What is not base64 would be skipped here, but not by other readers, nor by reports.
+  if (bytes.toString('base64') !== text) throw new RangeError('a histogram is not base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
   // Longer data is not from this tool, and could exhaust the memory. Most data fits into a small chunk.

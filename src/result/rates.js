@@ -263,11 +263,11 @@ function rankTimes(groups) {
     });
 }
 
-/** @param {{rank: number, ms: number}[]} points in order @returns {(rank: number) => number} lines between them, and beyond */
+/** @param {{rank: number, ms: number}[]} points in order @returns {(rank: number) => number} lines between them, and beyond; for ranks in order */
 function through(points) {
+  let i = 1;
   return (rank) => {
-    const after = points.findIndex((point) => point.rank >= rank);
-    const i = Math.max(1, after === -1 ? points.length - 1 : after);
+    while (i < points.length - 1 && points[i].rank < rank) i++;
     const [a, b] = [points[i - 1], points[i]];
     return b === undefined ? a.ms : a.ms + ((rank - a.rank) / (b.rank - a.rank)) * (b.ms - a.ms);
   };

@@ -6,9 +6,9 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { buildLatency } from '../../result/latency.js';
 import {
   countOutcomes,
+  createDelayJudge,
   delaysEverywhere,
   histogramOf,
-  judgeDelay,
   judgeMeasurement,
   outcomeOf,
   valuesOfDelay,
@@ -57,9 +57,7 @@ export function conclude({ plan, found, watched, lag, rows: findings, startedAt,
       ...(failure === undefined ? {} : { failure }),
       ...{ revokeMs, nodes: byNode },
     })),
-    requirements: plan.requirements.map((req) =>
-      judgeDelay(req, { delays, rows, lagMs: max ?? 0, isValid, plan }),
-    ),
+    requirements: plan.requirements.map(createDelayJudge({ delays, rows, lagMs: max ?? 0, isValid, plan })),
     measurement,
     notes: notesOf(plan, found.crl, nodes),
   };

@@ -76,43 +76,64 @@ export function histogramOf(values) {
 }
 
 /**
- * @param {Requirement} requirement on a delay or on errors
  * @param {{delays: Measured[], rows: {outcome: string, followedMs?: number}[], lagMs: number, isValid: boolean,
  *   plan: Pick<Propagation['plan'], 'giveUpMs' | 'timeoutMs'>}} evidence `delays`: of certificates that every node reported
  *   revoked; `rows`: every certificate started; in files, without `followedMs`; `lagMs`: max poll lag
- * @returns {RequirementVerdict}
+ * @returns {(requirement: Requirement) => RequirementVerdict} of a requirement on a delay or on errors
  */
-export function judgeDelay(requirement, { delays, rows, lagMs, isValid, plan }) {
+export function createDelayJudge({ delays, rows, lagMs, isValid, plan }) {
   // A poll sent before the tool gave up may be answered later.
   const longestMs = plan.giveUpMs + plan.timeoutMs;
-  // A certificate without a measured delay is an error all the same.
-  const unmeasured = METRICS[requirement.metric].unit === 'ms' ? UNMEASURED : [];
-  const openOutcomes = ['undecided', ...unmeasured];
-  const open = rows.filter(({ outcome }) => openOutcomes.includes(outcome));
-  const lost = rows.filter(({ outcome }) => ![...openOutcomes, 'revoked'].includes(outcome));
-  const judgeAt = (/** @type {number} */ lateMs) => {
-    const later = (/** @type {number[]} */ bounds) => bounds.map((ms) => ms + lateMs);
-    const { lower, upper } = valuesOfDelay(delays).sinceAnswered;
-    const bounds = { lower: later(lower), upper: later(upper) };
-    const judge = (/** @type {typeof rows} */ failed) => {
-      const followed = failed.map(({ followedMs = 0 }) => followedMs);
-      return judgeDelays(requirement, bounds, followed, { isValid, longestMs });
+  const bounds = valuesOfDelay(delays).sinceAnswered;
+  const judgesOf = once((/** @type {boolean} */ isDelay) => {
+    // A certificate without a measured delay is an error all the same.
+    const openOutcomes = ['undecided', ...(isDelay ? UNMEASURED : [])];
+    const open = rows.filter(({ outcome }) => openOutcomes.includes(outcome));
+    const lost = rows.filter(({ outcome }) => ![...openOutcomes, 'revoked'].includes(outcome));
+    const judgeWith = once((/** @type {number} */ lateMs) => {
+      const others = { isValid, longestMs };
+      const [without, atWorst] = [lost, [...lost, ...open]].map((failed) =>
+        createJudge(
+          bounds,
+          lateMs,
+          failed.map(({ followedMs = 0 }) => followedMs),
+          others,
+        ),
+      );
+      return { without, atWorst };
+    });
+    return { open, judgeWith };
+  });
+  return (requirement) => {
+    const { open, judgeWith } = judgesOf(METRICS[requirement.metric].unit === 'ms');
+    const judgeAt = (/** @type {number} */ lateMs) => {
+      const judges = judgeWith(lateMs);
+      const atWorst = judges.atWorst(requirement);
+      if (open.length === 0 || atWorst.verdict === 'met') return atWorst;
+      const without = judges.without(requirement);
+      if (without.verdict === 'not met') return without;
+      const undecided = open.filter(({ outcome }) => outcome === 'undecided').length;
+      const counts = { undecided, 'not measured': open.length - undecided };
+      const texts = Object.entries(counts).flatMap(([text, count]) =>
+        count > 0 ? `${formatCount(count)} more ${count === 1 ? 'was' : 'were'} ${text}` : [],
+      );
+      return notProven(without, `${texts.join(' and ')}.`);
     };
-    const atWorst = judge([...lost, ...open]);
-    if (open.length === 0 || atWorst.verdict === 'met') return atWorst;
-    const without = judge(lost);
-    if (without.verdict === 'not met') return without;
-    const undecided = open.filter(({ outcome }) => outcome === 'undecided').length;
-    const counts = { undecided, 'not measured': open.length - undecided };
-    const texts = Object.entries(counts).flatMap(([text, count]) =>
-      count > 0 ? `${formatCount(count)} more ${count === 1 ? 'was' : 'were'} ${text}` : [],
-    );
-    return notProven(without, `${texts.join(' and ')}.`);
+    const judged = judgeAt(0);
+    if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
+    const late = `polls were up to ${formatLatency(lagMs)} late: if responses to revocations were read as late`;
+    return notProven(judged, `${late}, the requirement would not be met.`);
   };
-  const judged = judgeAt(0);
-  if (judged.verdict !== 'met' || judgeAt(lagMs).verdict === 'met') return judged;
-  const late = `polls were up to ${formatLatency(lagMs)} late: if responses to revocations were read as late`;
-  return notProven(judged, `${late}, the requirement would not be met.`);
+}
+
+/** There may be many requirements. @template Key, Value @param {(key: Key) => Value} make @returns {(key: Key) => Value} */
+function once(make) {
+  const made = /** @type {Map<Key, Value>} */ (new Map());
+  return (key) => {
+    const value = made.get(key) ?? make(key);
+    made.set(key, value);
+    return value;
+  };
 }
 
 /** @param {RequirementVerdict} judged @param {string} but @returns {RequirementVerdict} */
@@ -136,22 +157,25 @@ const REVOCATIONS = {
 
 /**
  * Judges delays like response times in a closed loop.
- * @param {Requirement} requirement @param {Record<'lower' | 'upper', number[]>} bounds of the delays, ms @param {number[]} lost `followedMs` of the others
- * @param {{isValid: boolean, longestMs: number}} measured `longestMs`: that a delay can take
+ * @param {Record<'lower' | 'upper', number[]>} bounds of the delays, ms @param {number} lateMs added to them
+ * @param {number[]} lost `followedMs` of the others @param {{isValid: boolean, longestMs: number}} measured `longestMs`: that a delay can take
+ * @returns {(requirement: Requirement) => RequirementVerdict}
  */
-function judgeDelays(requirement, { lower, upper }, lost, { isValid, longestMs }) {
+function createJudge({ lower, upper }, lateMs, lost, { isValid, longestMs }) {
+  const later = (/** @type {number[]} */ delays) => delays.map((ms) => ms + lateMs);
   const [succeeded, all] = [[], lost].map((others) => ({
-    reported: histogramOf([...upper, ...others]),
-    target: histogramOf([...lower, ...others]),
+    reported: histogramOf([...later(upper), ...others]),
+    target: histogramOf([...later(lower), ...others]),
   }));
-  return judgeRequirement(requirement, {
-    series: { response: succeeded, service: succeeded, sendLag: succeeded },
-    all: { response: all, service: all, sendLag: all },
-    ...{ succeeded: upper.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
-    ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
-    ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
-    ...{ measurementValid: isValid, timeoutMs: longestMs, words: REVOCATIONS },
-  });
+  return (requirement) =>
+    judgeRequirement(requirement, {
+      series: { response: succeeded, service: succeeded, sendLag: succeeded },
+      all: { response: all, service: all, sendLag: all },
+      ...{ succeeded: upper.length, failed: lost.length, dropped: 0, neverSentDue: 0 },
+      ...{ ratePerSecond: 0, rateBar: { low: 0, high: null, sampled: 0 } },
+      ...{ model: 'closed', offeredPerSecond: null, arrivals: 'constant', allOnTime: false },
+      ...{ measurementValid: isValid, timeoutMs: longestMs, words: REVOCATIONS },
+    });
 }
 
 /** Shares of the polls or responses. */

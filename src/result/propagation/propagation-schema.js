@@ -9,9 +9,9 @@ import { amount, count, each, ms, record, Target, Tool, text, validatorOf } from
 import { Result } from '../schema.js';
 import {
   countOutcomes,
+  createDelayJudge,
   delaysEverywhere,
   histogramOf,
-  judgeDelay,
   judgeMeasurement,
   outcomeOf,
   valuesOfDelay,
@@ -163,12 +163,12 @@ export function* checkPropagation(document) {
   if (verdict === 'invalid' && document.measurement.verdict !== verdict)
     yield `measurement.verdict is ${document.measurement.verdict}, but its figures make it invalid`;
   const isValid = document.measurement.verdict !== 'invalid';
-  const evidence = { delays, rows, lagMs: max ?? 0, isValid, plan: document.plan };
+  const judge = createDelayJudge({ delays, rows, lagMs: max ?? 0, isValid, plan: document.plan });
   // The file lacks how long the others were followed. They can only count against a requirement, so `met` is checked.
   const isWhole = rows.every(({ outcome }) => outcome === 'revoked');
   for (const judged of document.requirements)
     if (isWhole || judged.verdict === 'met')
-      yield* checkVerdict(judged, (requirement) => [judgeDelay(requirement, evidence)]);
+      yield* checkVerdict(judged, (requirement) => [judge(requirement)]);
 }
 
 /** @param {string} name @param {DelayBlock} delay @param {Measured[]} delays by the rows */

@@ -1,5 +1,5 @@
 /** Differences between runs, other than their targets, that may explain differences in their figures. */
-import { maxOf, minOf } from '../../common/sums.js';
+import { maxOf, minOf, total } from '../../common/sums.js';
 import { listFirst } from '../../common/units.js';
 
 /** @import { Result } from '../schema.js' */
@@ -31,13 +31,19 @@ export function runWarnings(groups) {
 
 /** @param {readonly Result[]} results */
 function differenceWarnings(results) {
-  const all = results.map(({ plan, load, environment: { node, platform, cpus }, tool }) =>
-    flatten({ ...plan, load, environment: { node, platform, cpus }, tool }),
-  );
-  const keys = [...new Set(all.flatMap((one) => [...one.keys()]))].filter((key) => !isAmong(key, IGNORED));
-  const differences = keys.flatMap((key) => {
-    const values = [...new Set(all.map((one) => one.get(key) ?? 'null'))];
-    if (values.length < 2) return [];
+  /** By setting, and value: in how many runs. @type {Map<string, Map<string, number>>} */
+  const settings = new Map();
+  for (const [before, { plan, load, environment, tool }] of results.entries()) {
+    const { node, platform, cpus } = environment;
+    for (const [key, json] of flatten({ ...plan, load, environment: { node, platform, cpus }, tool })) {
+      const values = settings.get(key) ?? new Map(before > 0 ? [['null', before]] : []);
+      settings.set(key, values.set(json, (values.get(json) ?? 0) + 1));
+    }
+  }
+  const differences = [...settings].flatMap(([key, counts]) => {
+    const isInAll = total([...counts.values()]) === results.length;
+    const values = [...new Set([...counts.keys(), ...(isInAll ? [] : ['null'])])];
+    if (values.length < 2 || isAmong(key, IGNORED)) return [];
     const shown = values.slice(0, MAX_VALUES).map((json) => truncate(json, MAX_CHARACTERS));
     return `${key} (${[...shown, ...(values.length > MAX_VALUES ? ['...'] : [])].join(', ')})`;
   });
