@@ -20,8 +20,16 @@ const NOT_WAITING =
 const REPORTING =
   'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to stop waiting.';
 
-/** @param {Pick<NodeJS.Process, 'on' | 'off'> & {exit: (code: number) => void}} process */
-export function onInterrupt(process) {
+/** As the signal does by default, after the listeners of `exit`: Node.js then waits for threads, which a stopped terminal may block. */
+function endAtOnce() {
+  removeSignalHandlers();
+  // 130 in a shell. The first process of a container ignores it.
+  process.on('exit', () => process.kill(process.pid, 'SIGINT'));
+  process.exit(EXIT.interrupted);
+}
+
+/** @param {Pick<NodeJS.Process, 'on' | 'off'>} process @param {() => void} [end] */
+export function onInterrupt(process, end = endAtOnce) {
   const stop = new AbortController();
   const cutOff = new AbortController();
   /** @type {(text: string) => void} */
@@ -32,7 +40,6 @@ export function onInterrupt(process) {
   let signals = 0;
   /** @type {NodeJS.Timeout | undefined} */
   let deadline;
-  const end = () => process.exit(EXIT.interrupted);
   const onSignal = (/** @type {NodeJS.Signals} */ signal) => {
     // The shell and the system may each send one for the same terminal: only the first counts.
     if (signal === 'SIGHUP' && stop.signal.aborted) return;

@@ -148,8 +148,13 @@ export async function withSetup({ setup }, steps, settings, act) {
         // A part was lost: the next run says so.
         return await act(runner?.broken?.aborted ? new Map() : refused, joined, runner);
       } finally {
-        joined.onNextSignal(() => writeLine(`Removing the setup. ${AGAIN}`));
-        await made.tearDown(joined.stop);
+        const cutOff = new AbortController();
+        const isSecond = joined.stop.aborted;
+        joined.onNextSignal(() => {
+          writeLine(`Removing the setup. ${AGAIN}`);
+          if (isSecond) cutOff.abort();
+        });
+        await made.tearDown(joined.stop, cutOff.signal);
         process.off('exit', onExit);
       }
     });

@@ -1,5 +1,6 @@
 /** Errors of a socket, TLS or the HTTP parser -> codes of this tool: error codes before the run, outcomes during it. */
 import { isIPv6 } from 'node:net';
+import os from 'node:os';
 
 /** @import { Route } from './route.js' */
 
@@ -281,10 +282,18 @@ export function describeTransportError(error, headersSeen = false, inHandshake =
   // To undici, a Content-Length that it cannot parse is also one that the body does not have.
   if (!headersSeen && code === 'truncated') return transportFailure('bad_http');
   if (inHandshake && code === 'connection_reset') return transportFailure('tls_handshake_cut');
+  if (code === 'wrong_scheme_https_to_http_port' && proxy !== null) return noTlsBehind(code, proxy);
   if (code !== undefined) return transportFailure(code, proxy, status);
   if (report === 'HTTP_PARSER') return describeUnexpectedBytes(start);
   return transportFailure(/^(ERR_SSL|ERR_TLS|CERT)_/.test(report) ? 'tls_error' : 'transport_error');
 }
+
+/** With http://, the proxy would see the token. @param {string} code @param {NonNullable<Route['proxy']>} proxy @returns {TransportFailure} */
+const noTlsBehind = (code, { name, source }) => ({
+  code,
+  text: `or the proxy ${name} (${source}) in between, sent something other than TLS`,
+  remedy: `Correct the port in --url (VAULT_ADDR), or the proxy. ${CHECK_PROXY}`,
+});
 
 /** TLS ports respond to HTTP with an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
 export const describeUnexpectedBytes = (start) =>
@@ -302,7 +311,7 @@ function findInnermost(error) {
     // Of TCP: a firewall or a route of this machine prohibits it.
     const { port = current.errors?.[0]?.port } = current;
     const isProhibited = (code === 'EACCES' || code === 'EPERM') && port !== undefined;
-    if (isProhibited) return { code: 'EHOSTUNREACH', start: '' };
+    if (isProhibited || (isNoAddress(current) && !hasIpv6())) return { code: 'EHOSTUNREACH', start: '' };
     if (typeof code === 'string') return { code, start: '', status: current.status };
     current = current.cause ?? current.errors?.[0]; // one error for each address of a name
   }
@@ -315,7 +324,12 @@ function findInnermost(error) {
  * @param {{code?: string, address?: string}} error of one address
  */
 const isAtLimit = ({ code = '', address = '' }) =>
-  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !(code === 'EADDRNOTAVAIL' && isIPv6(address));
+  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !isNoAddress({ code, address });
+
+/** @param {{code?: string, address?: string}} error */
+const isNoAddress = ({ code, address = '' }) => code === 'EADDRNOTAVAIL' && isIPv6(address);
+const hasIpv6 = () =>
+  Object.values(os.networkInterfaces()).some((own) => own?.some(({ family }) => family === 'IPv6'));
 
 /**
  * A failed handshake fails a pending write with EPROTO. This builds the code that Node (tls_wrap.cc) reports elsewhere.

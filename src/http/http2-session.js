@@ -14,6 +14,8 @@ const STREAM_WINDOW = 2 * MAX_BODY_BYTES;
 const REFILL_BYTES = 2 ** 24;
 /** Without progress of a request or a response: a server could send PING, SETTINGS, empty DATA or interim responses endlessly. */
 const MAX_IDLE_FRAMES = 10_000;
+/** Acknowledgements of PING and SETTINGS that a server does not read: each takes 200 bytes of memory. */
+const MAX_UNREAD = 1000;
 const NOTHING = Buffer.alloc(0);
 
 /** A request of a slot, and its response. */
@@ -114,6 +116,8 @@ export class Session {
   /** Chunks so far. */
   #reads = 0;
   #idleFrames = 0;
+  /** Acknowledgements since the server last had read everything. */
+  #unread = 0;
   /** Start of a frame. */
   #pending = NOTHING;
   /** Header block without its end. @type {{id: number, flags: number, bytes: Buffer} | null} */
@@ -321,8 +325,7 @@ export class Session {
         return id === 0 && (isAck ? payload.length === 0 : this.#readSettings(payload));
       case TYPE.PING:
         if (payload.length !== 8 || id !== 0) return false;
-        if (!isAck) this.#socket?.write(wire.frame(TYPE.PING, FLAG.ACK, 0, payload));
-        return true;
+        return isAck || this.#acknowledge(wire.frame(TYPE.PING, FLAG.ACK, 0, payload));
       case TYPE.GOAWAY:
         return id === 0 && payload.length >= 8 && this.#goAway(payload.readUInt32BE() & wire.MAX_WINDOW);
       case TYPE.WINDOW_UPDATE:
@@ -420,13 +423,20 @@ export class Session {
     this.#maxStreams = streams;
     for (const stream of this.#streams.values()) stream.window += window - this.#streamWindow;
     this.#streamWindow = window;
-    this.#socket?.write(wire.frame(TYPE.SETTINGS, FLAG.ACK, 0));
+    if (!this.#acknowledge(wire.frame(TYPE.SETTINGS, FLAG.ACK, 0))) return false;
     this.#sendData();
     if (this.#isSettled) return true;
     this.#isSettled = true;
     for (const opener of this.#openers) opener(null, streams);
     this.#openers.clear();
     return true;
+  }
+
+  /** @param {Buffer} frame @returns {boolean} false: the server does not read so many */
+  #acknowledge(frame) {
+    if (this.#socket?.writableLength === 0) this.#unread = 0;
+    this.#socket?.write(frame);
+    return ++this.#unread <= MAX_UNREAD;
   }
 
   /** The server takes no more requests, and has not processed those after `last` (RFC 9113, 6.8). @param {number} last */

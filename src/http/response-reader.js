@@ -231,7 +231,7 @@ export function parseResponseHead(text) {
   const end = framingOf(status, fields);
   if (end === null) return null;
   const tokens = tokensOf(fields.get('connection'));
-  const isKept = isOld ? tokens.includes('keep-alive') : !tokens.includes('close');
+  const isKept = (!isOld || tokens.includes('keep-alive')) && !tokens.includes('close');
   // Both lengths at once, or chunks from an HTTP/1.0 server, can be request smuggling: RFC 9112, 6.1 and 6.3.
   const isSuspicious = fields.has('transfer-encoding') && (isOld || fields.has('content-length'));
   // Seconds: RFC 2068, 19.7.1.1.

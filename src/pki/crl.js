@@ -52,7 +52,8 @@ export function parseCrl(der, onEntry = () => {}) {
   for (; entries !== null && !entries.atEnd; revoked += 1) {
     const entry = entries.enter(TAG.sequence);
     onEntry(entry.readInteger(), entry.readTime());
-    if (!entry.atEnd) unknownCritical ??= readSome(entry).unknownCritical;
+    const found = entry.atEnd ? null : readSome(entry).unknownCritical;
+    unknownCritical ??= found;
     entry.finish();
   }
   const extensions = tbs.insideOptional(contextTag(0), readSome) ?? NO_EXTENSIONS;

@@ -66,7 +66,14 @@ export function normalizeName(name, isEncoded = false) {
   const at = name.lastIndexOf('@') + 1;
   const dns = name.slice(at);
   const isUnicode = !isEncoded && dns.length <= MAX_UNICODE_LENGTH && /[^\x20-\x7e]/.test(dns);
-  return name.slice(0, at) + ((isUnicode && domainToASCII(dns)) || dns).toLowerCase();
+  return name.slice(0, at) + ((isUnicode && toAscii(dns)) || dns).toLowerCase();
+}
+
+/** With another label, as a number in the last one would make an IPv4 address. @param {string} dns @returns {string} empty: not a name */
+function toAscii(dns) {
+  const [end, more] = dns.endsWith('.') ? ['.', 'a'] : ['', '.a'];
+  const ascii = domainToASCII(dns + more);
+  return ascii === '' ? '' : ascii.slice(0, -2) + end;
 }
 
 /** @param {string} text @returns {Buffer | null} octets of an iPAddress, 4 for an IPv4-mapped address as in Go; null: not an address */

@@ -39,9 +39,9 @@ async function shell(line, act) {
   });
   const closed = once(child, 'close');
   await act?.(child, () => stdout + stderr);
-  const [code] = await closed;
+  const [code, signal] = await closed;
   assertNoStack(stderr);
-  return { code, stdout, stderr };
+  return { code, signal, stdout, stderr };
 }
 
 const RUN = `$CLI issue --cold-start --requests 3 ${EC.join(' ')}`;
@@ -66,6 +66,34 @@ test('closing the terminal interrupts a run, without a crash', {
     encoding: 'utf8',
   });
   assert.equal(printed, '130\n');
+});
+
+/** Runs the program on a terminal that it stops (Ctrl-S), then sends SIGTERM three times and prints how the program ends. */
+const STOPPING = `
+import os, pty, signal, sys, time
+pid, fd = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
+seen = b''
+while b'Progress' not in seen: seen += os.read(fd, 65536)
+os.write(fd, b'\\x13')
+# The text that a stopped terminal does not take waits in a thread from 2 s after the first signal.
+for pause in [1, 0.1, 2.3, 5]:
+  time.sleep(pause)
+  ended = os.waitpid(pid, os.WNOHANG)
+  if ended[0] or pause == 5: break
+  os.kill(pid, signal.SIGTERM)
+print(-os.waitstatus_to_exitcode(ended[1]) if ended[0] else 'runs')
+os.kill(pid, signal.SIGKILL) if not ended[0] else None`;
+
+test('a stopped terminal: the third signal ends the process', { skip: missing('python3') }, () => {
+  const args = ['ocsp', ...EC, '--cold-start', '--rate', '20', '--duration', '10m'];
+  const printed = execFileSync('python3', ['-c', STOPPING, process.execPath, PROGRAM, ...args], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', TERM: 'xterm', ...environmentOf(server) },
+    timeout: 60_000,
+    encoding: 'utf8',
+  });
+  // SIGTERM, if it was already in the midst of its report.
+  assert.match(printed, /^(?:2|15)\n$/);
 });
 
 describe('one line, exit code 1, and the result on standard output:', {
@@ -96,7 +124,7 @@ test('an unread pipe: the third Ctrl-C ends the process', async (t) => {
   const folder = scratch(t)('folder');
   mkdirSync(folder);
   const line = `cd ${folder}; mkfifo p.json; exec ${RUN} --out p.json`;
-  const { code } = await shell(line, async (child, said) => {
+  const { signal } = await shell(line, async (child, said) => {
     while (!/planned/.test(said())) await sleep(20);
     await sleep(2000);
     for (let i = 0; i < 3; i++) {
@@ -104,7 +132,7 @@ test('an unread pipe: the third Ctrl-C ends the process', async (t) => {
       await sleep(100);
     }
   });
-  assert.equal(code, 130);
+  assert.equal(signal, 'SIGINT');
 });
 
 test('an unread standard output: SIGTERM ends the process', async (t) => {

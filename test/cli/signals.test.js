@@ -13,10 +13,8 @@ function stage() {
   const said = [];
   /** @type {number[]} */
   const exits = [];
-  const process = Object.assign(new EventEmitter(), {
-    exit: (/** @type {number} */ code) => exits.push(code),
-  });
-  const interrupt = onInterrupt(/** @type {any} */ (process));
+  const process = new EventEmitter();
+  const interrupt = onInterrupt(/** @type {any} */ (process), () => exits.push(130));
   interrupt.attach((text) => said.push(text));
   return { process, interrupt, said, exits };
 }

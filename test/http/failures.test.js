@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import os from 'node:os';
 import { test } from 'node:test';
 import { errors } from 'undici';
 import { describeTransportError, TRANSPORT_CODES, TRANSPORT_MEANINGS } from '../../src/http/failures.js';
@@ -103,6 +104,24 @@ for (const [what, given, code, headersSeen] of table) {
     assert.doesNotMatch(JSON.stringify(failure), /hvs|SSH/);
   });
 }
+
+test('no address for a connection: without IPv6, those of IPv6 are unreachable; otherwise all ports are in use', (t) => {
+  const list = t.mock.method(os, 'networkInterfaces', () => ({}));
+  const codeAt = (/** @type {string} */ address) =>
+    describeTransportError(error('EADDRNOTAVAIL', { address })).code;
+  assert.deepEqual(['2001:db8::1', '10.0.0.1'].map(codeAt), ['host_unreachable', 'no_local_port']);
+  list.mock.mockImplementation(() => ({ lo: [/** @type {any} */ ({ family: 'IPv6' })] }));
+  assert.equal(codeAt('2001:db8::1'), 'no_local_port');
+});
+
+test('what is no TLS, behind a proxy: http:// is no remedy, as the proxy would see the token', () => {
+  const given = error('ERR_SSL_WRONG_VERSION_NUMBER');
+  const proxy = /** @type {any} */ ({ name: 'p.example:3128', source: 'HTTPS_PROXY' });
+  const { code, text, remedy } = describeTransportError(given, false, true, proxy);
+  assert.equal(code, 'wrong_scheme_https_to_http_port');
+  assert.match(text, /p\.example:3128 \(HTTPS_PROXY\)/);
+  assert.doesNotMatch(`${remedy}`, /http:\/\//);
+});
 
 test('the meaning of response_too_large states the limit', () => {
   const limit = `${MAX_BODY_BYTES / 1024 ** 2} MiB`;

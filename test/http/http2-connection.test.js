@@ -727,11 +727,12 @@ describe('on a server that sends any frames', () => {
   const dialled = (sendElsewhere = () => assert.fail(), isReady = true) => {
     const calls = /** @type {any} */ ({});
     const written = /** @type {Buffer[]} */ ([]);
+    const socket = /** @type {any} */ ({ destroy() {}, writableLength: 0 });
     const session = new Session(1e6, { isTls: false, atProxy: false }, () => {}, sendElsewhere);
     session.dial((given) => {
       Object.assign(calls, given);
-      const write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
-      return /** @type {any} */ ({ write, destroy() {}, writableLength: 0 });
+      socket.write = (/** @type {Buffer} */ bytes) => void written.push(bytes);
+      return socket;
     });
     if (isReady) calls.ready();
     /** @param {Buffer} settings whose turn of the event loop ends */
@@ -739,7 +740,7 @@ describe('on a server that sends any frames', () => {
       calls.read(settings);
       await new Promise((resolve) => setImmediate(resolve));
     };
-    return { session, read: calls.read, settle, written };
+    return { session, read: calls.read, settle, written, socket };
   };
 
   test('a request refused for want of a stream leaves those of others alone, whatever its last stream was', async () => {
@@ -864,6 +865,18 @@ describe('on a server that sends any frames', () => {
     session.abort(streams[0]);
     assert.equal(session.left, 0);
   });
+
+  for (const [name, queued, left] of /** @type {const} */ ([
+    ['that reads their acknowledgements', 0, true],
+    ['that does not', 9, false],
+  ]))
+    test(`a server of many SETTINGS ${name}`, async () => {
+      const { session, read, settle, socket } = dialled();
+      await settle(SETTINGS);
+      socket.writableLength = queued;
+      for (let i = 0; i < 1000; i++) read(SETTINGS);
+      assert.equal(session.isOpen, left);
+    });
 
   test('a server that takes a request in many small pieces', async () => {
     const { session, read, settle } = dialled();

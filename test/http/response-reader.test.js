@@ -276,6 +276,11 @@ const table = [
     ['HTTP/1.0 200 OK', 'Content-Length: 0', 'Connection: Keep-Alive'],
     { reusable: true },
   ],
+  [
+    'HTTP/1.0 with keep-alive and close',
+    ['HTTP/1.0 200 OK', 'Content-Length: 0', 'Connection: keep-alive, close'],
+    { reusable: false },
+  ],
   ['no keep-alive time', [OK, 'Content-Length: 0'], { keepAliveMs: null }],
   ['a keep-alive time', [OK, 'Content-Length: 0', 'Keep-Alive: max=9, timeout=5'], { keepAliveMs: 5000 }],
   ['a folded field', [OK, 'X-Long: a', '  b', 'Content-Length: 4'], null],

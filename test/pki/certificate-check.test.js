@@ -672,6 +672,11 @@ test('a damaged certificate never passes, and any text has a declared failure', 
   );
 });
 
+test('a Unicode name may end in a number, which makes no address', () => {
+  for (const end of ['24', '0x1f', '24.', 'example.'])
+    assert.equal(nameKey(`me@Bücher.${end}`), `email:me@xn--bcher-kva.${end}`);
+});
+
 test('a long Unicode name is compared as it is: its conversion takes quadratic time', () => {
   assert.equal(nameKey('me@Bücher.example'), 'email:me@xn--bcher-kva.example');
   const long = `me@${'Bücher.'.repeat(200)}example`;

@@ -34,6 +34,11 @@ const RIGHT = [
   ['nextUpdate as UTCTime', { nextUpdate: der(0x17, Buffer.from('260203040506Z')) }, { nextUpdateMs: TIME }],
   ['a critical entry', { entries: der(0x30, entry(1, certIssuer)) }, { unknownCritical: '2.5.29.29' }],
   [
+    'a critical entry before one with a reason',
+    { entries: der(0x30, entry(1, certIssuer), entry(2, reason)) },
+    { unknownCritical: '2.5.29.29', revoked: 2 },
+  ],
+  [
     'an entry of another issuer, not critical',
     { entries: der(0x30, entry(1, notCritical)) },
     { unknownCritical: '2.5.29.29' },

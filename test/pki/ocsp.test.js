@@ -62,6 +62,14 @@ otherId[otherId.length - 1] ^= 1;
 const idWith = (algorithm, name = Buffer.from(certId.issuerNameHash)) =>
   der(0x30, algorithm, der(4, name), der(4, certId.issuerKeyHash), der(2, certId.serial));
 const absent = der(0x30, oid('1.3.14.3.2.26'));
+/** @param {...Buffer} parameters of SHA-256: with NULL, the CertID's length takes an octet more */
+const longId = (...parameters) =>
+  der(
+    0x30,
+    der(0x30, oid('2.16.840.1.101.3.4.2.1'), ...parameters),
+    ...[4, 4].map((tag) => der(tag, Buffer.alloc(32))),
+    der(2, Buffer.alloc(43, 1)),
+  );
 const revokedAt = der(0x18, Buffer.from('20260101000000Z'));
 const basicOf = (/** @type {Buffer} */ inner) =>
   der(0x30, bytesOf('0a0100'), der(0xa0, der(0x30, oid('1.3.6.1.5.5.7.48.1.1'), der(4, inner))));
@@ -156,6 +164,12 @@ const ROWS = [
     'good',
     made(),
     { certId: { raw: idWith(absent) }, nonce: null, nowMs: THIS },
+  ],
+  [
+    'absent hash parameters, where the length of the CertID is shorter',
+    'good',
+    of({ certId: longId() }),
+    { certId: { raw: longId(bytesOf('0500')) }, nonce: null, nowMs: THIS },
   ],
   ['absent parameters of another name', 'cert_id_mismatch', of({ certId: idWith(absent, Buffer.alloc(20)) })],
   [

@@ -1,6 +1,6 @@
 /** `setup` of a scenario: creates a setup on each target before the first run, and removes it at the end. */
 import { PkiLoadError } from '../../common/errors.js';
-import { delayedSignal, REMOVALS_MS } from '../../common/stop.js';
+import { delayedSignal, LAST_CALLS_MS, REMOVALS_MS } from '../../common/stop.js';
 import { groupBy } from '../../common/sums.js';
 import { connect } from '../../vault/client.js';
 import { targetFlags, teardownCommand } from '../../vault/setup/command.js';
@@ -113,15 +113,16 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
       const ours = keep ? [] : targets.filter(isOurs);
       return ours.map(({ url, remove }) => `The setup ${name} is left at ${url}. To remove it: ${remove}`);
     },
-    /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s */
-    async tearDown(stop) {
-      const tooLate = delayedSignal(stop, REMOVALS_MS);
+    /** Warns of failures, never throws. @param {AbortSignal} [stop] ends it after 30 s @param {AbortSignal} [cutOff] ends it after 5 s */
+    async tearDown(stop, cutOff) {
+      const limits = [delayedSignal(stop, REMOVALS_MS), delayedSignal(cutOff, LAST_CALLS_MS)];
+      const tooLate = AbortSignal.any(limits.map(({ signal }) => signal));
       for (const target of targets.filter(isOurs)) {
         if (keep) log(`Left the setup ${name} at ${target.url} (keep).`);
-        else await tearDownAt(target, tooLate.signal);
+        else await tearDownAt(target, tooLate);
         target.report = null;
       }
-      tooLate.close();
+      for (const limit of limits) limit.close();
     },
   };
 }

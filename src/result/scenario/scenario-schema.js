@@ -122,6 +122,9 @@ const TargetDifference = z.object({
   targets: z.array(z.object({ target: z.string(), value: number, difference: number })),
 });
 
+/** A report takes time with their square. */
+const MAX_STEPS = 5000;
+
 export const ScenarioResult = z
   .object({
     schema: z.literal('vault-pki-load/scenario-result/1'),
@@ -137,7 +140,7 @@ export const ScenarioResult = z
     unfinished: z.literal(true).optional(),
     environment: Environment.nullable(),
     /** All targets of the first run, then all of the next. */
-    steps: z.array(Step).min(1, 'must contain at least one step'),
+    steps: z.array(Step).min(1, 'must contain at least one step').max(MAX_STEPS),
     rows: z.array(Row),
     differences: z.array(TargetDifference),
     comparisons: z.array(z.object({ run: z.string(), operation: text, comparison: Comparison })),
