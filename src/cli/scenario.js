@@ -149,12 +149,12 @@ export async function withSetup({ setup }, steps, settings, act) {
         return await act(runner?.broken?.aborted ? new Map() : refused, joined, runner);
       } finally {
         const cutOff = new AbortController();
-        const isSecond = joined.stop.aborted;
+        const wasStopped = joined.stop.aborted;
         joined.onNextSignal(() => {
           writeLine(`Removing the setup. ${AGAIN}`);
-          if (isSecond) cutOff.abort();
+          if (wasStopped) cutOff.abort();
         });
-        await made.tearDown(joined.stop, cutOff.signal);
+        await made.tearDown(joined.stop, AbortSignal.any([joined.cutOff, cutOff.signal]));
         process.off('exit', onExit);
       }
     });

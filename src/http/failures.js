@@ -291,8 +291,8 @@ export function describeTransportError(error, headersSeen = false, inHandshake =
 /** With http://, the proxy would see the token. @param {string} code @param {NonNullable<Route['proxy']>} proxy @returns {TransportFailure} */
 const noTlsBehind = (code, { name, source }) => ({
   code,
-  text: `or the proxy ${name} (${source}) in between, sent something other than TLS`,
-  remedy: `Correct the port in --url (VAULT_ADDR), or the proxy. ${CHECK_PROXY}`,
+  text: `or the proxy ${name} (${source}) in between sent something other than TLS`,
+  remedy: `Correct the port in --url (VAULT_ADDR). ${CHECK_PROXY}`,
 });
 
 /** TLS ports respond to HTTP with an alert record (RFC 8446, 5.1 and 6). @param {string} start of the response, latin1 */
@@ -303,17 +303,17 @@ export const describeUnexpectedBytes = (start) =>
 function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
-    current = current.errors?.find(isAtLimit) ?? current;
+    const { errors = [] } = current;
+    current = errors.find(isAtLimit) ?? errors.find(hasAddress) ?? errors[0] ?? current;
     const { name, code, data, message } = current;
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO' || code === 'UNSPECIFIED') return { code: opensslCode(message) ?? code, start: '' };
     // Of TCP: a firewall or a route of this machine prohibits it.
-    const { port = current.errors?.[0]?.port } = current;
-    const isProhibited = (code === 'EACCES' || code === 'EPERM') && port !== undefined;
-    if (isProhibited || (isNoAddress(current) && !hasIpv6())) return { code: 'EHOSTUNREACH', start: '' };
+    const isProhibited = (code === 'EACCES' || code === 'EPERM') && current.port !== undefined;
+    if (isProhibited || (!hasAddress(current) && !hasIpv6())) return { code: 'EHOSTUNREACH', start: '' };
     if (typeof code === 'string') return { code, start: '', status: current.status };
-    current = current.cause ?? current.errors?.[0]; // one error for each address of a name
+    current = current.cause;
   }
   return { code: '', start: '' };
 }
@@ -324,10 +324,10 @@ function findInnermost(error) {
  * @param {{code?: string, address?: string}} error of one address
  */
 const isAtLimit = ({ code = '', address = '' }) =>
-  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !isNoAddress({ code, address });
+  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && hasAddress({ code, address });
 
-/** @param {{code?: string, address?: string}} error */
-const isNoAddress = ({ code, address = '' }) => code === 'EADDRNOTAVAIL' && isIPv6(address);
+/** @param {{code?: string, address?: string}} error @returns {boolean} false: this machine may have no IPv6 */
+const hasAddress = ({ code, address = '' }) => code !== 'EADDRNOTAVAIL' || !isIPv6(address);
 const hasIpv6 = () =>
   Object.values(os.networkInterfaces()).some((own) => own?.some(({ family }) => family === 'IPv6'));
 

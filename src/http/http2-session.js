@@ -14,8 +14,8 @@ const STREAM_WINDOW = 2 * MAX_BODY_BYTES;
 const REFILL_BYTES = 2 ** 24;
 /** Without progress of a request or a response: a server could send PING, SETTINGS, empty DATA or interim responses endlessly. */
 const MAX_IDLE_FRAMES = 10_000;
-/** Acknowledgements of PING and SETTINGS that a server does not read: each takes 200 bytes of memory. */
-const MAX_UNREAD = 1000;
+/** Acknowledgements of PING and SETTINGS that a server does not read: each takes 200 bytes of memory. One read can bring thousands. */
+const MAX_UNREAD = 10_000;
 const NOTHING = Buffer.alloc(0);
 
 /** A request of a slot, and its response. */
@@ -116,7 +116,7 @@ export class Session {
   /** Chunks so far. */
   #reads = 0;
   #idleFrames = 0;
-  /** Acknowledgements since the server last had read everything. */
+  /** Acknowledgements that the system has not taken, as the server does not read. */
   #unread = 0;
   /** Start of a frame. */
   #pending = NOTHING;
@@ -182,6 +182,7 @@ export class Session {
     stream.session = this;
     // None yet on this connection: it may be refused before it is sent.
     stream.id = 0;
+    stream.readsBefore = -1;
     this.#waiting.add(stream);
     if (!this.#isReady) stream.exchange?.onConnect?.();
     else if (this.#reading === null) this.#start();
@@ -434,9 +435,9 @@ export class Session {
 
   /** @param {Buffer} frame @returns {boolean} false: the server does not read so many */
   #acknowledge(frame) {
-    if (this.#socket?.writableLength === 0) this.#unread = 0;
-    this.#socket?.write(frame);
-    return ++this.#unread <= MAX_UNREAD;
+    this.#unread++;
+    this.#socket?.write(frame, () => this.#unread--);
+    return this.#unread <= MAX_UNREAD;
   }
 
   /** The server takes no more requests, and has not processed those after `last` (RFC 9113, 6.8). @param {number} last */

@@ -72,7 +72,7 @@ export const CERTIFICATE_FAILURES = Object.freeze({
 });
 
 /** By PEM text, which is the same in every response of a mount. */
-const cachedIssuingCa = memoize(16, readIssuingCa);
+const cachedIssuingCa = memoize(16, readIssuingCa, 500_000);
 /** Comparing two long texts takes less than the hash of one. @type {{pem: string, ca: ReturnType<typeof readIssuingCa>}} */
 let last = { pem: '', ca: null };
 

@@ -72,8 +72,9 @@ export function normalizeName(name, isEncoded = false) {
 /** With another label, as a number in the last one would make an IPv4 address. @param {string} dns @returns {string} empty: not a name */
 function toAscii(dns) {
   const [end, more] = dns.endsWith('.') ? ['.', 'a'] : ['', '.a'];
-  const ascii = domainToASCII(dns + more);
-  return ascii === '' ? '' : ascii.slice(0, -2) + end;
+  // As in a URL, these would end the name, or be left out or decoded.
+  const ascii = /[/?#\\%\t\r\n]/.test(dns) ? '' : domainToASCII(dns + more);
+  return ascii.endsWith('.a') ? ascii.slice(0, -2) + end : '';
 }
 
 /** @param {string} text @returns {Buffer | null} octets of an iPAddress, 4 for an IPv4-mapped address as in Go; null: not an address */

@@ -89,11 +89,11 @@ export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 /** An RSA responder repeats its response for a serial within a second; an ECDSA responder never repeats. */
 const MAX_CACHED = 1024;
 
-/** Longer responses are not cached, to limit memory. */
-const MAX_CACHED_BYTES = 16_384;
+/** Longer responses are not cached, to limit memory, and all together only so many bytes. */
+const [MAX_CACHED_BYTES, MAX_ALL_CACHED] = [16_384, 3_000_000];
 
-/** A CA has one or two responder certificates at a time. */
-const MAX_RESPONDERS = 32;
+/** A CA has one or two responder certificates at a time, in all of so many bytes. */
+const [MAX_RESPONDERS, MAX_ALL_RESPONDERS] = [32, 500_000];
 
 /**
  * @typedef {ReturnType<typeof readSigner>} Signer
@@ -112,10 +112,14 @@ const MAX_RESPONDERS = 32;
  */
 export function createOcspChecker({ issuerDer, maxCached = MAX_CACHED }) {
   const issuer = readSigner(Buffer.from(issuerDer));
-  const cached = memoize(maxCached, (key) => read(Buffer.from(key, 'latin1')));
+  const cached = memoize(maxCached, (key) => read(Buffer.from(key, 'latin1')), MAX_ALL_CACHED);
   /** Comparing bytes is faster than looking them up. @type {{bytes: Buffer, parsed: Parsed} | null} */
   let last = null;
-  const assess = memoize(MAX_RESPONDERS, (key) => assessResponder(Buffer.from(key, 'latin1'), issuer));
+  const assess = memoize(
+    MAX_RESPONDERS,
+    (key) => assessResponder(Buffer.from(key, 'latin1'), issuer),
+    MAX_ALL_RESPONDERS,
+  );
 
   /** @param {Buffer} bytes the caller may reuse them */
   function parseCached(bytes) {

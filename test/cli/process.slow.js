@@ -68,34 +68,6 @@ test('closing the terminal interrupts a run, without a crash', {
   assert.equal(printed, '130\n');
 });
 
-/** Runs the program on a terminal that it stops (Ctrl-S), then sends SIGTERM three times and prints how the program ends. */
-const STOPPING = `
-import os, pty, signal, sys, time
-pid, fd = pty.fork()
-if pid == 0: os.execv(sys.argv[1], sys.argv[1:])
-seen = b''
-while b'Progress' not in seen: seen += os.read(fd, 65536)
-os.write(fd, b'\\x13')
-# The text that a stopped terminal does not take waits in a thread from 2 s after the first signal.
-for pause in [1, 0.1, 2.3, 5]:
-  time.sleep(pause)
-  ended = os.waitpid(pid, os.WNOHANG)
-  if ended[0] or pause == 5: break
-  os.kill(pid, signal.SIGTERM)
-print(-os.waitstatus_to_exitcode(ended[1]) if ended[0] else 'runs')
-os.kill(pid, signal.SIGKILL) if not ended[0] else None`;
-
-test('a stopped terminal: the third signal ends the process', { skip: missing('python3') }, () => {
-  const args = ['ocsp', ...EC, '--cold-start', '--rate', '20', '--duration', '10m'];
-  const printed = execFileSync('python3', ['-c', STOPPING, process.execPath, PROGRAM, ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', TERM: 'xterm', ...environmentOf(server) },
-    timeout: 60_000,
-    encoding: 'utf8',
-  });
-  // SIGTERM, if it was already in the midst of its report.
-  assert.match(printed, /^(?:2|15)\n$/);
-});
-
 describe('one line, exit code 1, and the result on standard output:', {
   skip: !existsSync('/dev/full'),
 }, () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -50,6 +50,30 @@ test('the third always ends the process', () => {
   process.emit('SIGTERM');
   assert.deepEqual(exits, [130]);
   interrupt.release();
+});
+
+/** A thread is blocked in a write that nobody reads, as on a stopped terminal. */
+const BLOCKED = `
+  import { write, writeSync } from 'node:fs';
+  import { onInterrupt } from ${JSON.stringify(new URL('../../src/cli/process.js', import.meta.url).href)};
+  onInterrupt(process).attach((text) => writeSync(2, text + '\\n'));
+  write(1, Buffer.alloc(10_000_000), () => {});
+  setInterval(() => {}, 1000);
+  writeSync(2, 'ready\\n');
+`;
+
+test('the third ends the process while a thread is blocked', { timeout: 20_000 }, async (t) => {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', BLOCKED], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const ended = once(child, 'exit');
+  for (let i = 0; i < 3; i++) {
+    await once(child.stderr, 'data');
+    await sleep(100);
+    child.kill('SIGTERM');
+  }
+  assert.deepEqual(await ended, [null, 'SIGINT']);
 });
 
 test('release removes the handlers and the deadline', (t) => {

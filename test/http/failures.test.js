@@ -82,6 +82,13 @@ const table = [
     }),
     'connection_refused',
   ],
+  [
+    'no IPv6 for the first address of a name',
+    error('EADDRNOTAVAIL', {
+      errors: [error('EADDRNOTAVAIL', { address: '::1' }), error('ECONNREFUSED', { address: '127.0.0.1' })],
+    }),
+    'connection_refused',
+  ],
   ['no Unix socket', error('ENOENT'), 'socket_unusable'],
   ['a Unix socket of someone else', error('EACCES', { address: '/s' }), 'socket_unusable'],
   ['a prohibited route', error('EACCES', { address: '10.8.8.8', port: 8200 }), 'host_unreachable'],

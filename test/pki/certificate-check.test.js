@@ -675,6 +675,8 @@ test('a damaged certificate never passes, and any text has a declared failure', 
 test('a Unicode name may end in a number, which makes no address', () => {
   for (const end of ['24', '0x1f', '24.', 'example.'])
     assert.equal(nameKey(`me@Bücher.${end}`), `email:me@xn--bcher-kva.${end}`);
+  for (const odd of ['Bücher/IT', 'Bücher?', 'Bücher#a', 'Bücher%41', 'Bü\tcher'])
+    assert.equal(nameKey(`me@${odd}`), `email:me@${odd.toLowerCase()}`);
 });
 
 test('a long Unicode name is compared as it is: its conversion takes quadratic time', () => {

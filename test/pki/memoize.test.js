@@ -9,10 +9,14 @@ test('keeps the latest results, of so many keys, and of keys that are not too lo
     [2_000_000, 0],
   ]) {
     const made = /** @type {string[]} */ ([]);
-    const get = memoize(3, (key) => {
-      made.push(key[0]);
-      return key[0];
-    });
+    const get = memoize(
+      3,
+      (key) => {
+        made.push(key[0]);
+        return key[0];
+      },
+      1_500_000,
+    );
     const ask = (/** @type {string} */ letters) => {
       for (const letter of letters) assert.equal(get(letter.repeat(length)), letter);
       return made.splice(0).join('');

@@ -23,7 +23,7 @@ import { tearDown } from '../../vault/setup/teardown.js';
 /**
  * `interruptible`: wraps a client: after `stop` each call throws code `interrupted`, and long waits are reported
  * @typedef {{log: (text: string) => void, warn: (text: string) => void,
- *   interruptible: (client: VaultClient, stop: AbortSignal) => VaultClient}} SetupContext
+ *   interruptible: (client: VaultClient, stop: AbortSignal, cutOff?: AbortSignal) => VaultClient}} SetupContext
  */
 
 const UUID_TIMEOUT_MS = 10_000;
@@ -72,7 +72,7 @@ export function createScenarioSetup(setup, steps, { log, warn, interruptible }, 
 
   /** @param {SetupTarget} target @param {AbortSignal} tooLate */
   async function tearDownAt({ url, connect: open, remove, report }, tooLate) {
-    const client = interruptible(open(SILENT), tooLate);
+    const client = interruptible(open(SILENT), tooLate, tooLate);
     /** @type {TeardownReport} */
     const found = { removed: [], remaining: [] };
     try {

@@ -85,12 +85,12 @@ export function createDelayJudge({ delays, rows, lagMs, isValid, plan }) {
   // A poll sent before the tool gave up may be answered later.
   const longestMs = plan.giveUpMs + plan.timeoutMs;
   const bounds = valuesOfDelay(delays).sinceAnswered;
-  const judgesOf = once((/** @type {boolean} */ isDelay) => {
+  const judgesOf = keep((/** @type {boolean} */ isDelay) => {
     // A certificate without a measured delay is an error all the same.
     const openOutcomes = ['undecided', ...(isDelay ? UNMEASURED : [])];
     const open = rows.filter(({ outcome }) => openOutcomes.includes(outcome));
     const lost = rows.filter(({ outcome }) => ![...openOutcomes, 'revoked'].includes(outcome));
-    const judgeWith = once((/** @type {number} */ lateMs) => {
+    const judgeWith = keep((/** @type {number} */ lateMs) => {
       const others = { isValid, longestMs };
       const [without, atWorst] = [lost, [...lost, ...open]].map((failed) =>
         createJudge(
@@ -127,7 +127,7 @@ export function createDelayJudge({ delays, rows, lagMs, isValid, plan }) {
 }
 
 /** There may be many requirements. @template Key, Value @param {(key: Key) => Value} make @returns {(key: Key) => Value} */
-function once(make) {
+function keep(make) {
   const made = /** @type {Map<Key, Value>} */ (new Map());
   return (key) => {
     const value = made.get(key) ?? make(key);

@@ -122,7 +122,7 @@ const TargetDifference = z.object({
   targets: z.array(z.object({ target: z.string(), value: number, difference: number })),
 });
 
-/** A report takes time with their square. */
+/** More than any scenario has; a report takes time with their square. */
 const MAX_STEPS = 5000;
 
 export const ScenarioResult = z
