@@ -64,7 +64,8 @@ export function startCli(args, { env = {}, cwd } = {}) {
     clearTimeout(hangs);
     assert.notEqual(signal, 'SIGKILL', `hangs: ${args.join(' ')}\n${output.stderr}`);
     assertAddsUp(output);
-    return /** @type {Ended} */ ({ code, signal, ...output });
+    // As in a shell.
+    return /** @type {Ended} */ ({ code: signal === 'SIGINT' ? 130 : code, signal, ...output });
   });
   /** Resolves when it has. @param {'stdout' | 'stderr'} name @param {RegExp} pattern */
   async function seen(name, pattern) {
