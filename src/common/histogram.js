@@ -100,7 +100,7 @@ export function decodeHistogram(text) {
 /** @param {string} text untrusted @returns {PackedHistogram} @throws {RangeError} if not written by this tool */
 function bucketsOf(text) {
   const bytes = Buffer.from(text, 'base64');
-  // What is not base64 would be skipped here, but not by other readers, nor by reports.
+  // Buffer.from skips other characters; other readers of the text may not.
   if (bytes.toString('base64') !== text) throw new RangeError('a histogram is not base64');
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');

@@ -42,7 +42,7 @@ function macOf(key, ...parts) {
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
  *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>}} options `onOpen`: the other side has proved that it knows the secret;
- *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `onMessage`: with its length; what it throws closes the connection;
+ *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `onMessage`: gets each message and its length; if it throws, the connection closes;
  *   `onClose`: called once; `why` is a clause
  */
 export function createWire(

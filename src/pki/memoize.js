@@ -2,7 +2,7 @@
  * Caches the results of `make`. For bytes, a latin1 string is a faster key than a hash in JavaScript.
  * @template {{} | null} T
  * @param {number} max beyond it, the oldest results are dropped @param {(key: string) => T} make
- * @param {number} [maxCharacters] of all keys: what is parsed from one takes up to 20 times its memory
+ * @param {number} [maxCharacters] of all keys together: a parsed result can take 20 times the memory of its key
  */
 export function memoize(max, make, maxCharacters = Number.POSITIVE_INFINITY) {
   const results = /** @type {Map<string, T>} */ (new Map());

@@ -239,7 +239,7 @@ const isContradicted = ({ status, certId }, responses) =>
  */
 function isSameCertId(received, wantedRaw) {
   if (received.raw.equals(wantedRaw)) return true;
-  // NULL takes two octets, and the length of what is around it may take one more.
+  // NULL takes two octets; the length field of the CertID may be an octet longer with it.
   if (![2, 3].includes(Math.abs(received.raw.length - wantedRaw.length))) return false;
   const wanted = parseCertId(wantedRaw);
   return (
