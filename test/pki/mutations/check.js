@@ -63,7 +63,7 @@ export function checkCertificateMutants(mutants) {
       let read = 0;
       for (let index = 0; index < mutants; index++) {
         const { bytes, ways } = mutate({ bytes: original, root }, createDraw(SEED, index));
-        const label = `${kind} ${index} (${ways.join(', ')})`;
+        const label = `${kind} ${index} (${ways.join(', ')}) ${bytes.toString('hex')}`;
         const { ours, theirs } = readBoth(bytes, kind);
         const breach = breachOf(bytes, kind);
         // The reader knows the content of more extensions than the grammar, and a mutant may turn one into another.

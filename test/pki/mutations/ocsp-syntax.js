@@ -161,8 +161,8 @@ const tbsCertificate = sequence(
   sequence(time, time),
   name,
   publicKey,
-  optional({ tags: [0x81], type: () => {}, optional: true }),
-  optional({ tags: [0x82], type: () => {}, optional: true }),
+  optional(fieldWith(0x81, namedBits.type)),
+  optional(fieldWith(0x82, namedBits.type)),
   optional(
     explicit(
       3,
