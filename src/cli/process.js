@@ -20,12 +20,23 @@ const NOT_WAITING =
 const REPORTING =
   'Interrupted: waiting for the last responses, then reporting. Press Ctrl-C again to stop waiting.';
 
-/** As the signal does by default, after the listeners of `exit`: Node.js then waits for threads, which a stopped terminal may block. */
+/** @typedef {{_handle?: {setBlocking?: (isBlocking: boolean) => void}}} Blocking `_handle`: internal to Node.js */
+
+/** By a signal, as a normal exit would wait for threads, which a stopped terminal or a name server may block. */
 function endAtOnce() {
   removeSignalHandlers();
-  // 130 in a shell. The first process of a container ignores it.
-  process.on('exit', () => process.kill(process.pid, 'SIGINT'));
+  process.on('exit', () => {
+    // Other programs may share the pipe; only a normal exit would reset it.
+    for (const stream of [process.stdout, process.stderr]) setBlocking(stream, true);
+    // 130 in a shell. The first process of a container ignores it, and then exits normally.
+    process.kill(process.pid, 'SIGINT');
+  });
   process.exit(EXIT.interrupted);
+}
+
+/** @param {object} stream @param {boolean} isBlocking */
+function setBlocking(stream, isBlocking) {
+  /** @type {Blocking} */ (stream)._handle?.setBlocking?.(isBlocking);
 }
 
 /** @param {Pick<NodeJS.Process, 'on' | 'off'>} process @param {() => void} [end] */
@@ -156,6 +167,8 @@ export function closeLostTerminals(process) {
 export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
   let isReported = false;
+  // A stopped terminal (Ctrl-S) would block this thread, and with it the handlers of signals.
+  if (stderr.isTTY) setBlocking(stderr, false);
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
     // EIO: a terminal that hung up, or for a file, a disk error.

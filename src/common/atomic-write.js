@@ -145,16 +145,20 @@ function writeInPlace(path, content) {
   }
 }
 
+const encoder = new TextEncoder();
+/** Reused: files are rewritten every few seconds, and new buffers would leave gaps in memory. */
+const chunk = new Uint8Array(65_536);
+
 /** @param {number} descriptor @param {Content} content @returns {number} bytes */
 function writePieces(descriptor, content) {
   let bytes = 0;
-  for (const piece of piecesOf(content)) {
-    const length = Buffer.byteLength(piece);
-    // Makes no Buffer, which would be garbage outside the heap, unless the disk is full: then it throws the reason.
-    const written = fs.writeSync(descriptor, piece);
-    if (written < length) fs.writeFileSync(descriptor, Buffer.from(piece).subarray(written));
-    bytes += length;
-  }
+  for (const piece of piecesOf(content))
+    for (let from = 0; from < piece.length; ) {
+      const { read, written } = encoder.encodeInto(piece.slice(from), chunk);
+      fs.writeFileSync(descriptor, chunk.subarray(0, written));
+      from += read;
+      bytes += written;
+    }
   return bytes;
 }
 

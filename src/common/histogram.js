@@ -6,7 +6,7 @@ import { inflateSync } from 'node:zlib';
 // Not the package's index, which also loads its WebAssembly: 10 MB in each thread.
 import Int32Histogram from 'hdr-histogram-js/dist/Int32Histogram.js';
 import 'hdr-histogram-js/dist/JsHistogram.encoding.js';
-import { maxOf } from './sums.js';
+import { maxOf, total } from './sums.js';
 
 /** @import { Histogram } from 'hdr-histogram-js' */
 /** @import { JsHistogram } from 'hdr-histogram-js/dist/JsHistogram.js' */
@@ -147,12 +147,42 @@ function readCounts(data) {
 /** @param {Distribution | SparseHistogram | PackedHistogram} histogram @returns {PackedHistogram} do not modify it */
 export function packHistogram(histogram) {
   if (histogram instanceof Uint32Array) return histogram;
-  if (histogram instanceof Map) return Uint32Array.from([...histogram].sort(([a], [b]) => a - b).flat());
-  if ('packed' in histogram) return histogram.packed;
-  /** @type {number[]} */
-  const packed = [];
-  visitBuckets(histogram, (index, count) => void packed.push(index, count));
-  return Uint32Array.from(packed);
+  if (!(histogram instanceof Map) && 'packed' in histogram) return histogram.packed;
+  return packHistograms([histogram])[0];
+}
+
+/**
+ * In one buffer, which may be transferred to another thread. Many small ones would leave gaps in memory.
+ * @param {(Histogram | SparseHistogram)[]} histograms @returns {PackedHistogram[]}
+ */
+export function packHistograms(histograms) {
+  const sizes = histograms.map(countFilled);
+  const buffer = new ArrayBuffer(8 * total(sizes));
+  let at = 0;
+  return histograms.map((histogram, i) => {
+    const packed = new Uint32Array(buffer, at, 2 * sizes[i]);
+    at += packed.byteLength;
+    fillPacked(packed, histogram);
+    return packed;
+  });
+}
+
+/** @param {Histogram | SparseHistogram} histogram @returns {number} of its buckets */
+function countFilled(histogram) {
+  if (histogram instanceof Map) return histogram.size;
+  let filled = 0;
+  visitBuckets(histogram, () => void filled++);
+  return filled;
+}
+
+/** @param {PackedHistogram} packed of its size @param {Histogram | SparseHistogram} histogram */
+function fillPacked(packed, histogram) {
+  if (histogram instanceof Map) return packed.set([...histogram].sort(([a], [b]) => a - b).flat());
+  let at = 0;
+  visitBuckets(histogram, (index, count) => {
+    packed[at++] = index;
+    packed[at++] = count;
+  });
 }
 
 /** @param {Uint32Array} packed untrusted @returns {boolean} whether it is a PackedHistogram */

@@ -42,7 +42,7 @@ function createSlot(connection) {
     /** See watch/sender.js. */
     awakeMs: 0,
     isBusy: false,
-    /** To its connection, which may send it at once, or refuse it. */
+    /** While it is handed to its connection, which may send or refuse it meanwhile. */
     isBeingHanded: false,
     /** The request had to open its connection first. */
     connectedFirst: false,

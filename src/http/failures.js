@@ -303,15 +303,15 @@ export const describeUnexpectedBytes = (start) =>
 function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
-    const { errors = [] } = current;
-    current = errors.find(isAtLimit) ?? errors.find(hasAddress) ?? errors[0] ?? current;
+    const errors = current.errors ?? [];
+    current = errors.find(isAtLimit) ?? errors.find((/** @type {any} */ error) => !mayLackIpv6(error)) ?? errors[0] ?? current;
     const { name, code, data, message } = current;
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };
     if (code === 'EPROTO' || code === 'UNSPECIFIED') return { code: opensslCode(message) ?? code, start: '' };
     // Of TCP: a firewall or a route of this machine prohibits it.
     const isProhibited = (code === 'EACCES' || code === 'EPERM') && current.port !== undefined;
-    if (isProhibited || (!hasAddress(current) && !hasIpv6())) return { code: 'EHOSTUNREACH', start: '' };
+    if (isProhibited || (mayLackIpv6(current) && !hasIpv6())) return { code: 'EHOSTUNREACH', start: '' };
     if (typeof code === 'string') return { code, start: '', status: current.status };
     current = current.cause;
   }
@@ -324,12 +324,24 @@ function findInnermost(error) {
  * @param {{code?: string, address?: string}} error of one address
  */
 const isAtLimit = ({ code = '', address = '' }) =>
-  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && hasAddress({ code, address });
+  AT_LIMITS.includes(BY_REPORT.get(code) ?? '') && !mayLackIpv6({ code, address });
 
-/** @param {{code?: string, address?: string}} error @returns {boolean} false: this machine may have no IPv6 */
-const hasAddress = ({ code, address = '' }) => code !== 'EADDRNOTAVAIL' || !isIPv6(address);
-const hasIpv6 = () =>
-  Object.values(os.networkInterfaces()).some((own) => own?.some(({ family }) => family === 'IPv6'));
+/** @param {{code?: string, address?: string}} error */
+const mayLackIpv6 = ({ code, address = '' }) => code === 'EADDRNOTAVAIL' && isIPv6(address);
+
+/** Once true, it is not looked up again: ten thousand requests may fail in a second. */
+let isIpv6Known = false;
+
+function hasIpv6() {
+  try {
+    isIpv6Known ||= Object.values(os.networkInterfaces()).some((own) =>
+      own?.some(({ family }) => family === 'IPv6'),
+    );
+    return isIpv6Known;
+  } catch {
+    return true; // Not permitted, e.g. by systemd's RestrictAddressFamilies.
+  }
+}
 
 /**
  * A failed handshake fails a pending write with EPROTO. This builds the code that Node (tls_wrap.cc) reports elsewhere.

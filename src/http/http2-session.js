@@ -14,7 +14,7 @@ const STREAM_WINDOW = 2 * MAX_BODY_BYTES;
 const REFILL_BYTES = 2 ** 24;
 /** Without progress of a request or a response: a server could send PING, SETTINGS, empty DATA or interim responses endlessly. */
 const MAX_IDLE_FRAMES = 10_000;
-/** Acknowledgements of PING and SETTINGS that a server does not read: each takes 200 bytes of memory. One read can bring thousands. */
+/** Acknowledgements of PING and SETTINGS that a server does not read: each takes 300 bytes of memory. One read can bring 7,281. */
 const MAX_UNREAD = 10_000;
 const NOTHING = Buffer.alloc(0);
 

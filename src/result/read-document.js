@@ -28,7 +28,7 @@ const MAX_MIB = 400;
 /** Nesting of objects and lists. */
 const MAX_DEPTH = 100;
 
-/** An item of a list takes up to 48 bytes of memory, an object 200, a name up to 100 and more time. The values of results take 40 bytes of the file. */
+/** An item of a list takes up to 48 bytes of memory, an object 200, a name up to 100 and more time. A value of a real result takes 40 bytes of the file, on average. */
 const [MIN_VALUES, BYTES_PER_VALUE, PER_ITEM, PER_LIST, PER_NAME] = [1_000_000, 2, 2, 4, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */

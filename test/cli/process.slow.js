@@ -68,6 +68,57 @@ test('closing the terminal interrupts a run, without a crash', {
   assert.equal(printed, '130\n');
 });
 
+/** Runs the program on a terminal of its own, stops that (Ctrl-S), and prints whether three SIGTERM end the program. */
+const STOPPING = `
+import os, pty, signal, socket, sys, time
+target = socket.create_server(('127.0.0.1', 0))
+pid, fd = pty.fork()
+if pid == 0: os.execv(sys.argv[1], sys.argv[1:] + ['--url', 'http://127.0.0.1:%d' % target.getsockname()[1]])
+connection = target.accept()
+os.write(fd, b'\\x13')
+time.sleep(0.5)
+ended = False
+for number in range(3):
+  if not ended: os.kill(pid, signal.SIGTERM)
+  for wait in range(20):
+    time.sleep(0.1)
+    ended = ended or os.waitpid(pid, os.WNOHANG)[0] == pid
+if not ended: os.kill(pid, signal.SIGKILL)
+print(ended)`;
+
+test('a stopped terminal: SIGTERM ends setup', { skip: missing('python3') }, () => {
+  const printed = execFileSync('python3', ['-c', STOPPING, process.execPath, PROGRAM, 'setup'], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', TERM: 'xterm', VAULT_TOKEN: 'root' },
+    timeout: 60_000,
+    encoding: 'utf8',
+  });
+  assert.equal(printed, 'True\n');
+});
+
+/** Ends the program by three signals, and prints whether the pipe on its standard output, which others may share, is non-blocking. */
+const SHARING = `
+import fcntl, os, signal, subprocess, sys, time
+reader, writer = os.pipe()
+program = subprocess.Popen(sys.argv[1:], stdout=writer)
+is_non_blocking = lambda: bool(fcntl.fcntl(writer, fcntl.F_GETFL) & os.O_NONBLOCK)
+os.read(reader, 1)
+print(is_non_blocking())
+for number in range(3):
+  program.send_signal(signal.SIGTERM)
+  time.sleep(0.5)
+print(program.wait(20), is_non_blocking())`;
+
+test('the third signal resets a pipe that other programs share', { skip: missing('python3') }, () => {
+  const url = new URL('../../src/cli/process.js', import.meta.url).href;
+  const program = `
+    import { onInterrupt } from ${JSON.stringify(url)};
+    onInterrupt(process).attach(() => {});
+    process.stdout.write('ready');
+    setInterval(() => {}, 1000);`;
+  const args = ['-c', SHARING, process.execPath, '--input-type=module', '-e', program];
+  assert.equal(execFileSync('python3', args, { timeout: 60_000, encoding: 'utf8' }), 'True\n-2 False\n');
+});
+
 describe('one line, exit code 1, and the result on standard output:', {
   skip: !existsSync('/dev/full'),
 }, () => {

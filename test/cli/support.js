@@ -64,8 +64,7 @@ export function startCli(args, { env = {}, cwd } = {}) {
     clearTimeout(hangs);
     assert.notEqual(signal, 'SIGKILL', `hangs: ${args.join(' ')}\n${output.stderr}`);
     assertAddsUp(output);
-    // As in a shell.
-    return /** @type {Ended} */ ({ code: signal === 'SIGINT' ? 130 : code, signal, ...output });
+    return /** @type {Ended} */ ({ code, signal, ...output });
   });
   /** Resolves when it has. @param {'stdout' | 'stderr'} name @param {RegExp} pattern */
   async function seen(name, pattern) {

@@ -117,8 +117,14 @@ test('no address for a connection: without IPv6, those of IPv6 are unreachable; 
   const codeAt = (/** @type {string} */ address) =>
     describeTransportError(error('EADDRNOTAVAIL', { address })).code;
   assert.deepEqual(['2001:db8::1', '10.0.0.1'].map(codeAt), ['host_unreachable', 'no_local_port']);
+  list.mock.mockImplementation(() => {
+    throw new Error('A system error occurred: uv_interface_addresses returned Unknown system error 97');
+  });
+  assert.equal(codeAt('2001:db8::1'), 'no_local_port', 'not permitted to look');
   list.mock.mockImplementation(() => ({ lo: [/** @type {any} */ ({ family: 'IPv6' })] }));
-  assert.equal(codeAt('2001:db8::1'), 'no_local_port');
+  list.mock.resetCalls();
+  assert.deepEqual(['2001:db8::1', '2001:db8::2'].map(codeAt), ['no_local_port', 'no_local_port']);
+  assert.equal(list.mock.callCount(), 1);
 });
 
 test('what is no TLS, behind a proxy: http:// is no remedy, as the proxy would see the token', () => {

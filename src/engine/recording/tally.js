@@ -2,7 +2,7 @@
  * Counters and histograms of each operation in each stage, in one shape from the recorder to the Result.
  * Histograms are packed for another thread and encoded as text in a part's file.
  */
-import { createHistogram, packHistogram, sumHistograms } from '../../common/histogram.js';
+import { createHistogram, packHistograms, sumHistograms } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
 
 /** @import { Distribution, PackedHistogram, SparseHistogram, Sum } from '../../common/histogram.js' */
@@ -165,20 +165,24 @@ function latencyOf(make) {
   return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
 }
 
-/** @param {Tally} tally @returns {Tally<PackedHistogram>} post it at once: it shares objects with `tally` */
+/** @param {Tally} tally @returns {Tally<PackedHistogram>} histograms in one buffer; post it at once: it shares objects with `tally` */
 export function packTally({ cells, lag, readLate, displaced }) {
+  const outcomes = cells.flatMap((cell) => Object.values(cell.outcomes));
+  const histograms = outcomes.flatMap(({ latency }) => SERIES.map((series) => latency[series]));
+  const [packedLag, packedReadLate, ...packed] = packHistograms([lag, readLate, ...histograms]);
+  let at = 0;
   const packOutcome = (/** @type {OutcomeTally<Recorded>} */ outcome) => ({
     ...outcome,
-    latency: latencyOf((series) => packHistogram(outcome.latency[series])),
+    latency: latencyOf(() => packed[at++]),
   });
   const packCell = (/** @type {CellTally<Recorded>} */ cell) => {
-    const outcomes = Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]);
-    return { ...cell, outcomes: Object.fromEntries(outcomes) };
+    const named = Object.entries(cell.outcomes).map(([name, outcome]) => [name, packOutcome(outcome)]);
+    return { ...cell, outcomes: Object.fromEntries(named) };
   };
   return {
     cells: cells.map(packCell),
-    lag: packHistogram(lag),
-    readLate: packHistogram(readLate),
+    lag: packedLag,
+    readLate: packedReadLate,
     displaced: { ...displaced },
   };
 }
