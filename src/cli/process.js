@@ -168,7 +168,7 @@ export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
   let isReported = false;
   // A stopped terminal (Ctrl-S) would block this thread, and with it the handlers of signals.
-  if (stderr.isTTY) setBlocking(stderr, false);
+  for (const stream of [stdout, stderr]) if (stream.isTTY) setBlocking(stream, false);
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
     // EIO: a terminal that hung up, or for a file, a disk error.
