@@ -73,7 +73,12 @@ export function startSending(context) {
   const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
   const stages = stagesOf(load);
   const spans = stages.map(({ startMs, endMs }) => spanFrom(load.warmupMs + startMs, load.warmupMs + endMs));
-  const stalledUntil = watchStalls(expireEveryMs, [spanFrom(load.warmupMs, arrivals.stopAtMs), ...spans]);
+  const [always, measured] = [
+    spanFrom(0, Number.POSITIVE_INFINITY),
+    spanFrom(load.warmupMs, arrivals.stopAtMs),
+  ];
+  const stalledUntil = watchStalls(expireEveryMs, [always, measured, ...spans]);
+  let allStalledMs = 0;
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -95,9 +100,10 @@ export function startSending(context) {
     // It reads the clock whenever something happens on a connection.
     clock: () => {
       const nowMs = clock();
-      stalledUntil(nowMs);
+      [allStalledMs] = stalledUntil(nowMs);
       return nowMs;
     },
+    stalledMs: () => allStalledMs,
     connections,
     rotates,
     request,
@@ -140,7 +146,7 @@ export function startSending(context) {
   });
   const timers = [
     setInterval(() => {
-      stalledUntil(clock());
+      [allStalledMs] = stalledUntil(clock());
       slots.expire();
     }, expireEveryMs),
     setInterval(() => {
@@ -167,7 +173,7 @@ export function startSending(context) {
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
-    const [stalledMs, ...stalledIn] = stalledUntil(endedMs);
+    const [, stalledMs, ...stalledIn] = stalledUntil(endedMs);
     const inStages = stages.map(({ name, startMs, endMs }, i) => {
       return { stage: name, stalledMs: stalledIn[i], windowMs: endMs - startMs };
     });

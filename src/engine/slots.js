@@ -2,6 +2,8 @@
  * A slot is one of `concurrency` connections, with at most one request in flight. It takes the three timestamps of
  * each of its requests and enforces their deadline to within 10 ms.
  */
+import { LARGE_BODY_BYTES } from '../http/exchange.js';
+
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
 /** @import { Sample } from './recording/ring.js' */
@@ -48,6 +50,16 @@ function createSlot(connection) {
     connectedFirst: false,
     /** See openingLate; once the connection is open. */
     openedLateMs: 0,
+    /** A large request is not yet written. */
+    isWriting: false,
+    /** How late the tool was, at most, until such a request was written. */
+    writtenLateMs: 0,
+    /** The same until the first part of a response. */
+    firstLateMs: 0,
+    /** See watch/sender.js; at that part. */
+    firstAwakeMs: 0,
+    /** Time in which the tool had stood still when this slot took the request. */
+    stalledMs: 0,
     connection,
   };
 }
@@ -59,6 +71,12 @@ function createSlot(connection) {
  */
 const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.isNaN(sent) ? handed : sent);
 
+/** A longer response may not fit into the kernel's buffer: the server then waits until the tool reads. */
+const LARGE_RESPONSE_BYTES = 65_536;
+
+/** @param {Request} request */
+const isLarge = ({ body }) => body !== null && body.length > LARGE_BODY_BYTES;
+
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
  * @param {(index: number) => Request} context.request @param {number} context.timeoutMs
@@ -67,6 +85,7 @@ const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.
  * @param {(slot: Slot, sample: Sample, backoffMs: number) => void} context.onDone `operation` is not set yet; `backoffMs`: the slot rests
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
+ * @param {() => number} [context.stalledMs] time so far in which this thread stood still
  * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
  */
 export function createSlots({
@@ -78,7 +97,8 @@ export function createSlots({
   rotates = false,
   onDone,
   onFree,
-  reading = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 },
+  reading = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0, awakeSince: () => 0 },
+  stalledMs = () => 0,
   afterPoll = setImmediate,
 }) {
   const slots = connections.map((connection) => {
@@ -136,17 +156,26 @@ export function createSlots({
           slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
         slot.awakeMs = reading.onSent(reading.now());
       },
+      onWritten() {
+        if (!slot.isWriting) return;
+        slot.isWriting = false;
+        slot.writtenLateMs = reading.awakeSince(slot.awakeMs);
+        slot.awakeMs = reading.onSent(reading.now());
+      },
       onFirstBytes() {
         slot.firstBytes = clock();
+        slot.firstLateMs = lateUntilNow(slot);
+        slot.firstAwakeMs = reading.onSent(reading.now());
       },
       onResponse(status, body) {
         failedConnects = 0;
-        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), null, status, body);
+        const slowed = body.length > LARGE_RESPONSE_BYTES ? slowedMs(slot) : 0;
+        finish(slot, clock(), Math.max(slowed, lateUntilNow(slot)), null, status, body);
       },
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), openingLate(slot) + reading.lateMs(slot.awakeMs), failure, 0, null, backoffMs);
+        finish(slot, clock(), lateUntilNow(slot), failure, 0, null, backoffMs);
       },
     };
   }
@@ -155,6 +184,20 @@ export function createSlots({
   function openingLate({ connectedFirst, sent, openedLateMs, awakeMs, handed }) {
     if (!connectedFirst) return 0;
     return Number.isNaN(sent) ? reading.openingLateMs(awakeMs, clock() - handed) : openedLateMs;
+  }
+
+  /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was in writing the request, and in reading what has arrived */
+  function lateUntilNow(slot) {
+    const { isWriting, awakeMs, writtenLateMs } = slot;
+    return (
+      openingLate(slot) + (isWriting ? reading.awakeSince(awakeMs) : writtenLateMs + reading.lateMs(awakeMs))
+    );
+  }
+
+  /** @param {Slot} slot @returns {number} ms, upper bound: how much longer the server took because the tool was late */
+  function slowedMs(slot) {
+    if (!Number.isNaN(slot.firstBytes)) return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs);
+    return openingLate(slot) + (slot.isWriting ? reading.awakeSince(slot.awakeMs) : slot.writtenLateMs);
   }
 
   /**
@@ -166,7 +209,7 @@ export function createSlots({
     const { index, intended, couldStart, dueToStart } = slot;
     const startMs = startOf(slot);
     // A response cannot arrive before its request is sent.
-    const late = Math.min(readLate, done - startMs);
+    const late = Math.min(Math.max(readLate, stalledMs() - slot.stalledMs), done - startMs);
     const servedMs = done - late - startMs;
     const { connectedFirst, handed, connected, sent, firstBytes } = slot;
     const isTls = !Number.isNaN(connected);
@@ -217,11 +260,13 @@ export function createSlots({
     finish(slot, done, late, failure === 'timeout' ? (stuck ?? failure) : failure);
   }
 
-  /** A connection that the tool itself opened late has that much more time, at most as much again. */
+  /** A request that the tool itself delayed has that much more time, at most as much again. */
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
-      if (isOverdue(slot, now) && isOverdue(slot, now - Math.min(timeoutMs, openingLate(slot))))
+      if (!isOverdue(slot, now)) continue;
+      const delayMs = slowedMs(slot) + stalledMs() - slot.stalledMs;
+      if (isOverdue(slot, now - Math.min(timeoutMs, delayMs)))
         giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }
@@ -263,11 +308,15 @@ export function createSlots({
       slot.isBusy = true;
       slot.connectedFirst = false;
       slot.isBeingHanded = true;
+      slot.writtenLateMs = 0;
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();
+      slot.stalledMs = stalledMs();
       const beforeMs = reading.now();
-      slot.connection.send(request(index), slot.exchange);
+      const sending = request(index);
+      slot.isWriting = isLarge(sending);
+      slot.connection.send(sending, slot.exchange);
       slot.isBeingHanded = false;
       // A request that failed at once has already freed its slot for another.
       if (slot.isBusy && slot.index === index) slot.awakeMs = reading.onSent(beforeMs);

@@ -6,7 +6,7 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls, createSecureContext } from 'node:tls';
 import { isSocket } from '../common/options.js';
-import { createEncoder } from './exchange.js';
+import { createEncoder, LARGE_BODY_BYTES } from './exchange.js';
 import {
   describeTransportError,
   describeUnexpectedBytes,
@@ -65,6 +65,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
+  /** Written requests with large bodies. */
+  let largeWrites = 0;
   /** A response has ended, but what came with it may not be read yet, which a request sent now would take for its response. */
   let settling = false;
   let begun = false;
@@ -227,7 +229,11 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     if (exchange === null || socket === null) return;
     sent = true;
     exchange.onSent();
-    socket.write(bytes);
+    if (bytes.length <= LARGE_BODY_BYTES) return void socket.write(bytes);
+    const [writing, own] = [exchange, ++largeWrites];
+    socket.write(bytes, (error) => {
+      if (!error && exchange === writing && largeWrites === own) writing.onWritten?.();
+    });
   }
 
   const isOpen = () => connected && performance.now() < keptUntil;

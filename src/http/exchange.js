@@ -7,6 +7,7 @@
  * @property {() => void} [onConnect] a new connection is opened for the request
  * @property {() => void} [onConnected] its TCP handshake is complete, and a TLS handshake begins
  * @property {() => void} onSent the request goes on the wire
+ * @property {() => void} [onWritten] a request with a large body is in the kernel's buffer
  * @property {() => void} [onFirstBytes] of a response that arrives in parts
  * @property {(status: number, body: Uint8Array) => void} onResponse the body is valid until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
@@ -19,6 +20,9 @@
  *   a proxy had not led to the server yet
  * @property {() => Promise<void>} close
  */
+
+/** A larger body may take several turns of the event loop to write: Linux's buffer begins with 16 KiB. */
+export const LARGE_BODY_BYTES = 16_384;
 
 /** Visible ASCII; callers escape everything else. */
 const PATH = /^\/[\x21-\x7e]*$/;

@@ -304,7 +304,11 @@ function findInnermost(error) {
   let current = error;
   for (let depth = 0; depth < 4 && current !== null && typeof current === 'object'; depth++) {
     const errors = current.errors ?? [];
-    current = errors.find(isAtLimit) ?? errors.find((/** @type {any} */ error) => !mayLackIpv6(error)) ?? errors[0] ?? current;
+    current =
+      errors.find(isAtLimit) ??
+      errors.find((/** @type {any} */ error) => !mayLackIpv6(error)) ??
+      errors[0] ??
+      current;
     const { name, code, data, message } = current;
     if (name === 'HTTPParserError') return { code: 'HTTP_PARSER', start: data ?? '' };
     if (name === 'SocketError' && message.startsWith('bad ')) return { code: 'HTTP_PARSER', start: '' };

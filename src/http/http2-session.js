@@ -1,4 +1,5 @@
 /** An HTTP/2 connection of the load (RFC 9113) and the requests in flight on it. It never queues, retries or follows redirects. */
+import { LARGE_BODY_BYTES } from './exchange.js';
 import { describeTransportError } from './failures.js';
 import * as wire from './http2-frames.js';
 import { MAX_BODY_BYTES, MAX_HEAD_BYTES, OWN_BUFFER_BYTES } from './response-reader.js';
@@ -118,6 +119,8 @@ export class Session {
   #idleFrames = 0;
   /** Acknowledgements that the system has not taken, as the server does not read. */
   #unread = 0;
+  /** Large requests that the next write completes. @type {{stream: Stream, id: number}[]} */
+  #written = [];
   /** Start of a frame. */
   #pending = NOTHING;
   /** Header block without its end. @type {{id: number, flags: number, bytes: Buffer} | null} */
@@ -249,7 +252,21 @@ export class Session {
       frames.push(wire.headersFrames(stream.block, stream.unsent === null, stream.id));
       this.#takeData(stream, frames);
     }
-    if (frames.length > 0) this.#socket?.write(frames.length === 1 ? frames[0] : Buffer.concat(frames));
+    this.#write(frames);
+  }
+
+  /** @param {Buffer[]} frames */
+  #write(frames) {
+    if (frames.length === 0) return;
+    const bytes = frames.length === 1 ? frames[0] : Buffer.concat(frames);
+    if (this.#written.length === 0) return void this.#socket?.write(bytes);
+    const written = this.#written;
+    this.#written = [];
+    this.#socket?.write(bytes, (error) => {
+      if (error) return;
+      for (const { stream, id } of written)
+        if (this.#streams.get(id) === stream) stream.exchange?.onWritten?.();
+    });
   }
 
   /** Of the request's body, as much as the server accepts now (RFC 9113, 5.2). @param {Stream} stream @param {Buffer[]} frames are added */
@@ -265,13 +282,14 @@ export class Session {
       stream.window -= length;
       this.#window -= length;
       stream.unsent = isLast ? null : stream.unsent.subarray(length);
+      if (isLast && stream.bodyBytes > LARGE_BODY_BYTES) this.#written.push({ stream, id: stream.id });
     }
   }
 
   #sendData() {
     const frames = /** @type {Buffer[]} */ ([]);
     for (const stream of this.#streams.values()) this.#takeData(stream, frames);
-    for (const data of frames) this.#socket?.write(data);
+    this.#write(frames);
   }
 
   /** @param {Buffer} chunk */

@@ -13,9 +13,15 @@ import { createVirtualTime } from './virtual-time.js';
 
 /** @typedef {{slot: number, index: number, intended: number, handed: number, sent: number, done: number, failure: string | null, status: number, body: string | null}} Done */
 
-const ON_TIME = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0 };
+const ON_TIME = {
+  now: () => 0,
+  onSent: () => 0,
+  lateMs: () => 0,
+  openingLateMs: () => 0,
+  awakeSince: () => 0,
+};
 
-/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, rotates?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
+/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, rotates?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], body?: Uint8Array | null, stalledMs?: () => number, onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
 function setUp({
   count = 1,
   timeoutMs = 1000,
@@ -24,6 +30,8 @@ function setUp({
   onFree = () => {},
   onSample = () => {},
   poll = false,
+  body: sentBody = null,
+  stalledMs,
   reading,
 } = {}) {
   const time = createVirtualTime();
@@ -53,8 +61,9 @@ function setUp({
   const slots = createSlots({
     clock: time.clock,
     connections,
-    request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: null }),
+    request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: sentBody }),
     timeoutMs,
+    stalledMs,
     backOffAfterFailedConnect: backsOff,
     rotates,
     onDone({ connection, index, intended, handed, sent, dueToStart }, sample) {
@@ -213,6 +222,79 @@ describe('a slot', () => {
     time.block(30);
     exchanges[0].onResponse(200, new Uint8Array(0));
     assert.deepEqual(late, [15]);
+  });
+
+  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, stalledMs?: () => number}} options */
+  function setUpLate(options) {
+    const late = /** @type {number[]} */ ([]);
+    const at = { clock: () => 0 };
+    const reading = {
+      ...ON_TIME,
+      onSent: () => at.clock(),
+      awakeSince: (/** @type {number} */ ms) => at.clock() - ms,
+    };
+    const all = setUp({
+      ...{ timeoutMs: 100, reading: { ...reading, lateMs: () => 1 }, ...options },
+      onSample: ({ readLateMs }) => late.push(readLateMs),
+    });
+    at.clock = all.time.clock;
+    all.slots.fire(0, 0);
+    const [exchange] = all.exchanges;
+    exchange.onSent();
+    return { ...all, exchange, late };
+  }
+  const [SMALL, LARGE] = [new Uint8Array(16_384), new Uint8Array(70_000)];
+
+  test('until a large request is written, the server may wait for the tool', () => {
+    for (const [body, whenWritten, expected] of /** @type {const} */ ([
+      [LARGE, 30, 31],
+      [LARGE, null, 50],
+      [SMALL, 30, 1],
+    ])) {
+      const { time, exchange, late } = setUpLate({ body });
+      time.block(30);
+      if (whenWritten !== null) exchange.onWritten?.();
+      time.block(20);
+      exchange.onResponse(200, new Uint8Array(0));
+      assert.deepEqual(late, [expected]);
+    }
+  });
+
+  test('from the first part of a large response on, the server may wait for the tool', () => {
+    for (const [body, parts, expected] of /** @type {const} */ ([
+      [LARGE, true, 41],
+      [SMALL, true, 1],
+      [LARGE, false, 1],
+    ])) {
+      const { time, exchange, late } = setUpLate({});
+      time.block(30);
+      if (parts) exchange.onFirstBytes?.();
+      time.block(40);
+      exchange.onResponse(200, body);
+      assert.deepEqual(late, [expected], `${body.length} bytes`);
+    }
+  });
+
+  test('a tool that stood still may have read that much later, and gives a request that much more time', () => {
+    let stalledMs = 7;
+    const { time, slots, exchange, late, done } = setUpLate({ stalledMs: () => stalledMs });
+    time.block(90);
+    stalledMs += 60;
+    time.block(60);
+    slots.expire();
+    assert.deepEqual(done, []);
+    exchange.onResponse(200, new Uint8Array(0));
+    assert.deepEqual(late, [60]);
+    slots.fire(1, 150);
+    time.block(100);
+    slots.expire();
+    assert.deepEqual(
+      done.map(({ failure, done: at }) => [failure, at]),
+      [
+        [null, 150],
+        ['timeout', 250],
+      ],
+    );
   });
 
   test('a request that its connection refuses at once was not read late, nor is the next one', () => {

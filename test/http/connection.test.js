@@ -235,6 +235,29 @@ describe('a connection', () => {
   });
 });
 
+test('a large request is reported when the kernel has all of it, and only then', async () => {
+  const body = Buffer.alloc(8_000_000);
+  let read = () => {};
+  const reading = new Promise((resolve) => {
+    read = () => resolve(undefined);
+  });
+  const slow = createPlainServer(async (incoming, response) => {
+    await reading;
+    incoming.resume().on('end', () => response.end('hello'));
+  });
+  await once(slow.listen(0, '127.0.0.1'), 'listening');
+  const own = connectTo(`http://127.0.0.1:${/** @type {AddressInfo} */ (slow.address()).port}`);
+  await own.open(10_000);
+  const { events, ended } = exchange(own, { method: 'POST', body });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual([events.sent, events.written, events.ends], [1, 0, 0]);
+  read();
+  await ended;
+  assert.deepEqual([events.written, events.answer?.status], [1, 200]);
+  await own.close();
+  slow.close();
+});
+
 describe('with and without TLS', () => {
   const CONNECTIONS = 8;
   const ca = new TestCa();

@@ -112,9 +112,10 @@ describe('on a server of Node', () => {
   for (const [name, request] of REQUESTS) {
     test(`a request arrives as it is: ${name}`, async () => {
       const streams = open();
-      const { answer } = await exchange(streams[0], request).ended;
+      const { answer, written } = await exchange(streams[0], request).ended;
       await close(streams);
       assert.deepEqual([answer?.status, answer?.body.toString()], [200, 'ok']);
+      assert.equal(written, (request.body?.length ?? 0) > 65_536 ? 1 : 0);
       const [{ method, path, headers, body }] = server.state.seen;
       assert.deepEqual([method, path], [request.method ?? 'GET', request.path ?? '/a']);
       assert.deepEqual(body, Buffer.from(request.body ?? ''));

@@ -75,7 +75,7 @@ export function connectTo(origin) {
   return createConnection({ origin, tls: { rejectUnauthorized: true } });
 }
 
-/** @typedef {{sent: number, ends: number, answer: {status: number, body: Buffer} | null, failure: string | null, beforeSent: boolean | null, sentFirst: boolean}} Events */
+/** @typedef {{sent: number, written: number, ends: number, answer: {status: number, body: Buffer} | null, failure: string | null, beforeSent: boolean | null, sentFirst: boolean}} Events */
 
 /**
  * One exchange, until it ends or, where it never does, until `give up` says so.
@@ -86,7 +86,15 @@ export function connectTo(origin) {
  */
 export function exchange(connection, request = {}) {
   /** @type {Events} */
-  const events = { sent: 0, ends: 0, answer: null, failure: null, beforeSent: null, sentFirst: true };
+  const events = {
+    sent: 0,
+    written: 0,
+    ends: 0,
+    answer: null,
+    failure: null,
+    beforeSent: null,
+    sentFirst: true,
+  };
   const ended = new Promise((resolve) => {
     const end = () => {
       events.ends++;
@@ -98,6 +106,9 @@ export function exchange(connection, request = {}) {
         onSent() {
           events.sent++;
           if (events.ends > 0) events.sentFirst = false;
+        },
+        onWritten() {
+          events.written++;
         },
         onResponse(status, body) {
           events.answer = { status, body: Buffer.from(body) };

@@ -216,6 +216,14 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
       return UNSEEN_MS + awakeSince(Math.max(endedBeforeMs, sentMs));
     },
     /**
+     * For what takes an unknown number of turns, each of which the server may wait for.
+     * @param {number} sentMs from `onSent` @returns {number} ms, upper bound
+     */
+    awakeSince(sentMs) {
+      beginTurn();
+      return UNSEEN_MS + awakeSince(sentMs);
+    },
+    /**
      * For all reads since a connection began to open. Node does not report each of them, and each may have been late by the
      * longest of these turns.
      * @param {number} sentMs from `onSent`, at the beginning @param {number} openingMs since then
