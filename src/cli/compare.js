@@ -1,7 +1,6 @@
 /** `compare`: compares groups of saved runs. */
 import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { inGroup, option, readOne, readOptions } from '../common/options.js';
-import { withoutSecrets } from '../common/sanitize.js';
 import { nameGroups, runsIn } from './input-files.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith } from './process.js';
@@ -73,7 +72,7 @@ export const command = {
     for (const text of failIf) parseFailIf(text);
     const runs = await runsIn(await readDocuments(paths.flat()));
     const groups = paths.map(({ length }, i) => ({ name: names[i], runs: runs.splice(0, length).flat() }));
-    const origin = { createdAt: new Date().toISOString(), command: withoutSecrets(line) };
+    const origin = { createdAt: new Date().toISOString(), command: line };
     const comparison = compareGroups(groups, { ...admission, seed, failIf, ...origin });
     const hasPassed = comparison.failIf.every(({ verdict }) => verdict === 'passed');
     return endWith(hasPassed ? EXIT.ok : EXIT.requirement, await writeReports(comparison, { out, format }));

@@ -57,7 +57,9 @@ export async function main(args) {
   });
   try {
     const run = await parse(normaliseArguments(args));
-    return run === null ? EXIT.ok : await run(['vault-pki-load', ...args.map(quoted)].join(' '));
+    return run === null
+      ? EXIT.ok
+      : await run(withoutSecrets(['vault-pki-load', ...args.map(quoted)].join(' ')));
   } catch (error) {
     reportError(error);
     if (error instanceof PkiLoadError) return error.exitCode;

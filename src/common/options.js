@@ -142,6 +142,9 @@ function toText(raw, flag) {
 /** Parsing takes quadratic time: a certificate can name a host of 100,000 characters. */
 const MAX_URL_LENGTH = 2048;
 
+/** Of a Unix socket's path (sun_path, with a zero at its end). Node.js 20 would cut a longer one, and connect to another socket. */
+const MAX_SOCKET_BYTES = process.platform === 'linux' ? 107 : 103;
+
 /** @param {string} url */
 export const isSocket = (url) => url.startsWith('unix:');
 
@@ -167,6 +170,8 @@ export function readUrl(text, name, socket = false) {
     const remedy = 'Use an address such as http://127.0.0.1:8200.';
     throw isFlag ? badValue(name, text, problem, remedy, 'bad_url') : bad(`is ${problem}`, remedy);
   }
+  if (isSocket(text) && Buffer.byteLength(text.slice('unix://'.length)) > MAX_SOCKET_BYTES)
+    throw bad(`has a path of more than ${MAX_SOCKET_BYTES} bytes`, 'Use a shorter path, such as a link.');
   const extra = text.search(/[?#]/);
   const quoted = isFlag ? ` (${quote(text.slice(extra))})` : '';
   if (extra >= 0) throw bad(`has a query or fragment${quoted}`, 'Leave it out.');

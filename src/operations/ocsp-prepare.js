@@ -187,7 +187,8 @@ async function* readLines(file, flag, stop) {
     await setImmediate();
     if (stop.aborted) throw interruptedError();
   }
-  yield rest.trim();
+  const last = rest.length > MAX_LINE_CHARACTERS ? rest : rest.trim();
+  if (last !== '') yield last;
 }
 
 /** @param {string} line @param {string} place @returns {{serial: Uint8Array, pem?: string, fields?: CertificateFields}} */

@@ -6,14 +6,14 @@ import { formatDuration } from '../common/units.js';
 import { parseTargetUrl } from '../http/request.js';
 import { CERTIFICATE_FAILURES, checkIssuedCertificate, expectNames } from '../pki/certificate-check.js';
 import { allRequests, expectedRequests, longestRunMs } from '../plan/due.js';
-import { checkPermission, checkRole } from '../vault/check-role.js';
+import { checkPermission, checkRole, warnOfShortCa } from '../vault/check-role.js';
 import { checkHealth, checkIssuer, checkMount } from '../vault/check-target.js';
 import { checkToken } from '../vault/check-token.js';
 import { numberOf } from '../vault/client.js';
 import { apiHeaders, certificateParameters, expandName, vaultDuration } from './request-parts.js';
 /** @import { LoadPlan } from '../plan/load.js' */
 /** @import { Plan } from '../plan/plan.js' */
-/** @import { RoleRequest } from '../vault/check-role.js' */
+/** @import { Role, RoleRequest } from '../vault/check-role.js' */
 /** @import { Fixture, PrepareContext } from './index.js' */
 
 /** @typedef {Omit<Awaited<ReturnType<typeof checkHealth>>, 'warnings'>} Health */
@@ -67,18 +67,23 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
   const { mount } = plan.target;
   const fixture = await prepareCalls(context, { usesBefore, usesInRun, neededMs });
   (await checkMount(client, mount)).forEach(warn);
+  const { ttl } = roleRequest;
+  const warnOfCa = async (/** @type {Role} */ known, /** @type {{expiresMs: number}} */ ca) =>
+    (await warnOfShortCa(client, { mount, role: known, ttl, caEndsMs: ca.expiresMs })).forEach(warn);
   if (role === null) {
-    await checkIssuer(client, mount);
+    await warnOfCa({}, await checkIssuer(client, mount));
     await checkPermission(client, `${mount}/sign-verbatim`);
     return { fixture, role: {} };
   }
   const facts = await checkRole(client, { mount, role, ...roleRequest });
-  await checkIssuer(client, mount, { role: facts.role ?? {} }).catch((error) => {
+  const ca = await checkIssuer(client, mount, { role: facts.role ?? {} }).catch((error) => {
     // A role that the token may not read may name another issuer.
     if (facts.role !== null || !['ca_expired', 'mount_without_ca'].includes(error.code)) throw error;
     warn(error.message);
+    return null;
   });
   facts.warnings.forEach(warn);
+  if (facts.role !== null && ca !== null) await warnOfCa(facts.role, ca);
   if (mustStore && facts.role?.no_store === true) {
     const message = `The role ${role} stores no certificates (no_store), so they cannot be revoked by their serial numbers.`;
     throw usageError('role_does_not_store', message, 'Choose a role that stores them with --role.');

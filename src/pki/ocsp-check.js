@@ -90,7 +90,7 @@ export const isOcspStatus = (verdict) => Object.hasOwn(OCSP_STATUSES, verdict);
 const MAX_CACHED = 1024;
 
 /** Longer responses are not cached, to limit memory, and all together only so many bytes. */
-const [MAX_CACHED_BYTES, MAX_ALL_CACHED] = [16_384, 5_000_000];
+const [MAX_CACHED_BYTES, MAX_ALL_CACHED] = [16_384, 4_000_000];
 
 /** A CA has one or two responder certificates at a time, in all of so many bytes. */
 const [MAX_RESPONDERS, MAX_ALL_RESPONDERS] = [32, 500_000];

@@ -161,7 +161,8 @@ function parseLimit(metric, comparator, text) {
     return { limit: parseRate(text, 'the limit'), rateUnit: RATE_UNITS[letter] };
   }
   if (unit === 'fraction') return { limit: parseFraction(metric, comparator, text, shown) };
-  if (/^[\d._]+$/.test(text)) throw badRequirement(`${shown} has no unit; write ${text}ms or ${text}s`);
+  if (/^[\d._]+(?:e[+-]?\d+)?$/i.test(text))
+    throw badRequirement(`${shown} has no unit; write ${text}ms or ${text}s`);
   const limit = parseDuration(text, 'the limit');
   if (limit > 0) return { limit };
   throw badRequirement(`${shown} is not above zero`);

@@ -114,7 +114,7 @@ export async function checkIssuer(client, mount, { role = {}, now = Date.now } =
   if (!isCa) throw targetError('not_a_ca', `${name} is not that of a CA.`, 'Use another --mount.');
   if (Date.parse(validTo) <= now())
     throw targetError('ca_expired', `${name} expired on ${validTo}.`, 'Renew it, or use another --mount.');
-  return { pem: certificate.toString(), subject };
+  return { pem: certificate.toString(), subject, expiresMs: Date.parse(validTo) };
 }
 
 /** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer; empty: the default one */

@@ -59,7 +59,7 @@ async function lookUpSelf(client) {
 async function isAccepted(client) {
   try {
     const { data } = await client.read('sys/internal/ui/mounts');
-    return Object.keys(recordOf(data?.secret)).length > 0;
+    return [data?.secret, data?.auth].some((mounts) => Object.keys(recordOf(mounts)).length > 0);
   } catch {
     return false;
   }
@@ -89,7 +89,8 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   const isBounded = neededMs === null && Number.isFinite(lastMs);
   const end = `, but not for longer than ${formatDuration(Math.max(0, lastMs))}: a longer run will fail then`;
   const warnings = [`${expires}; it will be renewed during the run${isBounded ? end : ''}.`];
-  return { renewEveryMs: renewAfterMs(ttlMs), warnings };
+  // The first renewal may come sooner than later ones: the token is near its end.
+  return { renewEveryMs: ttlMs > 0 ? (ttlMs * 2) / 3 : MIN_RENEWAL_MS, warnings };
 }
 
 /** The shortest time between two renewals, whatever lifetime the server reports. */
@@ -117,7 +118,7 @@ export function startRenewal(client, { renewEveryMs, onWarning = () => {}, ...sy
   let everyMs = renewEveryMs;
   const arm = (/** @type {number} */ ms) =>
     setTimer(renew, Math.min(Math.max(ms, MIN_RENEWAL_MS), MAX_TIMER_MS));
-  let timer = arm(everyMs);
+  let timer = setTimer(renew, Math.min(everyMs || MIN_RENEWAL_MS, MAX_TIMER_MS));
 
   async function renew() {
     const outcome = await renewOnce(client, everyMs);

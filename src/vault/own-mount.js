@@ -52,7 +52,8 @@ export async function createOwnMount(context, kind, type, settings = {}) {
     mayExist = mayHaveTakenEffect(error);
     const { noun, capabilities } = KINDS[kind];
     const message = `The run's own ${noun} (${type}) cannot be mounted: ${error.message}`;
-    const remedy = `The token needs ${capabilities} on sys/${kind}/${PREFIX}-*.`;
+    const grant = `The token needs ${capabilities} on sys/${kind}/${PREFIX}-*.`;
+    const remedy = error.code === 'vault_permission_denied' ? grant : error.remedy;
     throw targetError('cannot_create_mount', message, remedy, error);
   }
   return path;
@@ -63,7 +64,7 @@ async function removeOwnMount({ client, notice, signal }, kind, path) {
   const mount = `the ${KINDS[kind].noun} ${path}`;
   // At once after a Ctrl-C, as the second ends the wait and may leave the mount.
   const slow = setTimeout(notice, signal.aborted ? 0 : SLOW_MS, `Removing ${mount} with all its content.`);
-  const remedy = `Remove it with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
+  const remedy = `Remove it at ${client.origin} with vault ${KINDS[kind].command} disable ${path}, or with vault-pki-load teardown, which also removes a setup.`;
   const remove = () => client.remove(`sys/${kind}/${path}`);
   await removeOrReport(remove, 'mount_left_behind', mount, remedy).finally(() => clearTimeout(slow));
 }

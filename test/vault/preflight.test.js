@@ -11,7 +11,7 @@ import { checkIssuance, issueBefore } from '../../src/operations/prepare.js';
 import { revoke } from '../../src/operations/revoke.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { encodePem, serialHex } from '../../src/pki/text.js';
-import { checkRole, describeFootprint } from '../../src/vault/check-role.js';
+import { checkRole, describeFootprint, warnOfShortCa } from '../../src/vault/check-role.js';
 import { checkHealth, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
@@ -214,6 +214,24 @@ describe('a token with an invalid TTL in the response', () => {
     assert.equal(facts.renewEveryMs, 3000);
   });
 
+  test('a token of two seconds is renewed before they are over, later ones after three', async () => {
+    const data = { ttl: 2, renewable: true, expire_time: 'x', type: 'service' };
+    const client = fakeClient({
+      'auth/token/lookup-self': { data },
+      'auth/token/renew-self': { auth: { lease_duration: 2 } },
+    });
+    const facts = await checkToken(client, { neededMs: 60_000 });
+    const waits = /** @type {number[]} */ ([]);
+    let callback = () => {};
+    const setTimer = (/** @type {() => void} */ given, /** @type {number} */ ms) => {
+      callback = given;
+      waits.push(Math.round(ms));
+    };
+    startRenewal(client, { renewEveryMs: Number(facts.renewEveryMs), setTimer });
+    await callback();
+    assert.deepEqual(waits, [1333, 3000]);
+  });
+
   for (const lease of [undefined, null, 0, -5, 0.001, 1, 'x', {}, Number.NaN, 1e300]) {
     test(`renewed for ${JSON.stringify(lease)} seconds: the next renewal is at least three seconds away`, async () => {
       /** @type {number[]} */
@@ -235,6 +253,31 @@ describe('a token with an invalid TTL in the response', () => {
       );
     });
   }
+});
+
+describe('a CA that ends before the certificates', () => {
+  const HOUR = 3600;
+  const caEndsMs = 700 * HOUR * 1000;
+  /** @type {[string, any, string | null, any, boolean][]} what, role, requested ttl, the issuer, whether it warns */
+  const TABLE = [
+    ["the role's ttl is too long", { ttl: 720 * HOUR }, null, undefined, true],
+    ['neither names one: 768 h by default', {}, null, undefined, true],
+    ['the requested ttl is short enough', { ttl: 720 * HOUR }, '600h', undefined, false],
+    ['the requested ttl is too long', { ttl: HOUR }, '701h', undefined, true],
+    ['max_ttl cuts it', { ttl: 720 * HOUR, max_ttl: 600 * HOUR }, null, undefined, false],
+    ['the role has an end of its own', { not_after: '1970-01-02T00:00:00Z' }, null, undefined, false],
+    ['the issuer cuts it', { issuer_ref: 'old' }, null, { leaf_not_after_behavior: 'truncate' }, false],
+    ['the issuer permits it', { issuer_ref: 'old' }, null, { leaf_not_after_behavior: 'permit' }, false],
+    ['the issuer refuses it', { issuer_ref: 'old' }, null, { leaf_not_after_behavior: 'err' }, true],
+  ];
+  for (const [what, role, ttl, issuer, warns] of TABLE)
+    test(`${what}: ${warns ? 'a warning' : 'none'}`, async () => {
+      const client = fakeClient(issuer === undefined ? {} : { 'pki/issuer/old': { data: issuer } });
+      const given = { mount: 'pki', role, ttl, caEndsMs, now: () => 0 };
+      const warnings = await warnOfShortCa(client, given);
+      assert.equal(warnings.length, warns ? 1 : 0);
+      if (warns) assert.match(warnings[0], /expires in .*: Vault refuses .* Use a shorter --ttl/);
+    });
 });
 
 describe('any response to the preflight gives a verdict or a refusal with a code', () => {

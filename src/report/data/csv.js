@@ -138,10 +138,14 @@ function certificateRows({ rows, nodes }) {
 
 /** @param {Field} value */
 function escapeField(value) {
-  // Spreadsheets evaluate such text as a formula.
-  const isFormula = typeof value === 'string' && /^[=+@\t\r＝＋－＠-]/.test(value);
-  const text = `${isFormula ? "'" : ''}${truncate(String(value ?? ''), MAX_CHARACTERS)}`;
-  // A semicolon separates fields in some locales.
+  const text = truncate(String(value ?? ''), MAX_CHARACTERS);
+  // Spreadsheets evaluate such text as a formula. In some locales a semicolon separates fields, whatever the quotes around it.
+  const safe = typeof value === 'string' ? text.replaceAll(/(?<=^|;"*)(?=[=+@\t\r＝＋－＠-])/g, "'") : text;
+  return quoteField(safe);
+}
+
+/** @param {string} text */
+function quoteField(text) {
   return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

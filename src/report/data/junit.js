@@ -5,6 +5,7 @@
  */
 import { kindOf } from '../../result/document.js';
 import { truncate } from '../../result/runs/run-differences.js';
+import { isCutShort } from '../../result/runs/run-set.js';
 import { describe } from '../describe/index.js';
 import { verdictCounts } from '../describe/runs.js';
 import { completedRuns, measurementText } from '../describe/scenario.js';
@@ -36,10 +37,11 @@ const UNKNOWN = ['generator', 'interrupted', 'broken off', 'going on'];
 /** By kind. @type {Record<string, (document: any) => Suite[]>} */
 const SUITES = {
   result: (result) => [suiteOfRun(result, [])],
-  'run-set': (/** @type {RunSet} */ { name, runs, planned = runs.length }) => [
-    ...(runs.length < planned ? [{ path: [name], cases: [runsCase(runs.length, planned)] }] : []),
-    ...runs.map((result, i) => suiteOfRun(result, [`run ${i + 1}`])),
-  ],
+  'run-set': (/** @type {RunSet} */ { name, runs, planned = runs.length, summary }) => {
+    const completed = runs.length - summary.leftOut.filter(({ why }) => isCutShort(why)).length;
+    const missing = runs.length < planned ? [{ path: [name], cases: [runsCase(completed, planned)] }] : [];
+    return [...missing, ...runs.map((result, i) => suiteOfRun(result, [`run ${i + 1}`]))];
+  },
   comparison: (/** @type {Comparison} */ { createdAt, failIf }) => [
     { path: ['compare'], startedAt: createdAt, cases: failIf.map(caseOf) },
   ],

@@ -110,7 +110,7 @@ test('no part of a field becomes a formula, not even where semicolons separate f
   const failures = { 'a;=1': 1, '＝1': 2 };
   const result = { ...sampleResult([]), timeline: [{ ...timelineOf([], 1)[0], failures }] };
   const text = await renderDocument('csv', result);
-  assert.match(text.split('\r\n')[0], /,"failed_a;=1",failed_＝1$/);
+  assert.match(text.split('\r\n')[0], /,"failed_a;'=1",failed_＝1$/);
   const runSet = createRunSet('n', [sampleResult([])]);
   runSet.summary.leftOut = [{ run: 'run 1', why: '＝1' }];
   assert.match(await renderDocument('csv', runSet), /,'＝1,/);
