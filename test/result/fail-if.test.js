@@ -106,7 +106,7 @@ function compared(metric, differences) {
 /** @param {string} name @param {number} [used] @param {number} [all] @returns {JudgedGroup} */
 const group = (name, used = 10, all = used) => ({
   name,
-  runs: Array.from({ length: all }, (_, i) => ({ used: i < used, verdict: /** @type {const} */ ('valid') })),
+  runs: Array.from({ length: all }, (_, i) => ({ used: i < used, why: null })),
 });
 
 const TWO = [group('old'), group('new')];
@@ -231,14 +231,16 @@ describe('judges a rule', () => {
   }
 });
 
-test('no rule passes on invalid runs, even if allowed; rules can still fail', () => {
+test('no rule passes on invalid or incomplete runs, even if allowed; rules can still fail', () => {
   const { name, runs } = group('new');
-  const invalid = /** @type {const} */ ('invalid');
-  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, verdict: invalid } : run)) };
+  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, why: 'it was cut off' } : run)) };
   assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
   const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
   assert.equal(verdict, 'not proven');
-  assert.equal(reason, 'It is so. But 2 of 10 runs of new are invalid, and no rule passes on invalid runs.');
+  assert.equal(
+    reason,
+    'It is so. But 2 of 10 runs of new are invalid or incomplete, and no rule passes on such runs.',
+  );
 });
 
 describe('with runs left out', () => {

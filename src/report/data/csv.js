@@ -140,7 +140,7 @@ function certificateRows({ rows, nodes }) {
 function escapeField(value) {
   const text = truncate(String(value ?? ''), MAX_CHARACTERS);
   // Spreadsheets evaluate such text as a formula. In some locales a semicolon separates fields, whatever the quotes around it.
-  const safe = typeof value === 'string' ? text.replaceAll(/(?<=^|;"*)(?=[=+@\t\r＝＋－＠-])/g, "'") : text;
+  const safe = typeof value === 'string' ? text.replaceAll(/(?=[=+@\t\r＝＋－＠-])(?<=^|;"*)/g, "'") : text;
   return quoteField(safe);
 }
 

@@ -5,10 +5,9 @@
 import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-set.js';
 
-/** @import { Result } from '../schema.js' */
 /** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */
 
-/** @typedef {{name: string, runs: readonly {used: boolean, verdict: Result['measurement']['verdict']}[]}} JudgedGroup */
+/** @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[]}} JudgedGroup `why`: it is not a whole, valid run */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 /**
  * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `min`: percent, or points of a share; null: any
@@ -113,10 +112,10 @@ function judgeShown({ direction, min }, { differenceIn }, difference) {
 /** With half of the runs excluded, the others no longer bound the median of all. @param {JudgedGroup} group */
 function doubtsOf({ name, runs }) {
   const all = `of ${runs.length} runs of ${name}`;
-  const invalid = runs.filter(({ used, verdict }) => used && verdict === 'invalid').length;
+  const unfit = runs.filter(({ used, why }) => used && why !== null).length;
   const out = runs.filter(({ used }) => !used).length;
-  if (invalid > 0)
-    return `But ${invalid} ${all} ${invalid === 1 ? 'is' : 'are'} invalid, and no rule passes on invalid runs.`;
+  if (unfit > 0)
+    return `But ${unfit} ${all} ${unfit === 1 ? 'is' : 'are'} invalid or incomplete, and no rule passes on such runs.`;
   if (out === 0 || out * 2 < runs.length) return [];
   return `But ${out} ${all} ${out === 1 ? 'is' : 'are'} left out, so the median of all is unknown.`;
 }
