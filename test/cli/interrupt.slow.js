@@ -154,7 +154,7 @@ describe('a removal that the target does not confirm', { concurrency: 2 }, () =>
     assert.equal(code, 130, stderr);
     assert.match(
       stderr,
-      /Left behind: the secrets engine (vault-pki-load-kv-\w+), .* Remove it with vault secrets disable \1, or with vault-pki-load teardown/,
+      /Left behind: the secrets engine (vault-pki-load-kv-\w+), .* Remove it at \S+ with vault secrets disable \1, or with vault-pki-load teardown/,
     );
   });
 

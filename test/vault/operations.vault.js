@@ -238,7 +238,7 @@ describe('interrupted, or with missing capabilities', () => {
     const { stderr, result } = await runCommand(['transit', '--requests', '5'], await withPolicy(policy));
     assert.deepEqual(result?.outcomes, { encrypted: 5 });
     const [, path] =
-      /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Remove it with vault secrets disable \1/.exec(
+      /Left behind: the secrets engine (vault-pki-load-transit-[0-9a-f]{16}), .* Remove it at \S+ with vault secrets disable \1/.exec(
         oneLine(stderr),
       ) ?? [];
     assert.ok(path, stderr);
