@@ -89,10 +89,13 @@ export function onInterrupt(process, end = endAtOnce) {
   };
 }
 
-/** Writing to an unread pipe or a stopped terminal blocks this thread. @param {string} text */
+/** Blocks this thread on an unread pipe or a stopped terminal, so that it comes after what the live thread has still to write. @param {string} text */
 export function printDocument(text) {
+  const { stdout } = process;
   const restoreHandlers = removeSignalHandlers();
-  process.stdout.write(text);
+  if (stdout.isTTY) setBlocking(stdout, true);
+  stdout.write(text);
+  if (stdout.isTTY) setBlocking(stdout, false);
   restoreHandlers();
 }
 

@@ -20,7 +20,7 @@ const SETTLE_MS = 2000;
 const MAX_UNWRITTEN_BYTES = 65_536;
 
 /** @param {number} descriptor @param {{output?: number, write?: (to: number, bytes: Uint8Array) => number}} [system] for tests */
-export function createWriter(descriptor, { output = reopenNonBlocking(descriptor), write = writeSync } = {}) {
+export function createWriter(descriptor, { output = reopen(descriptor), write = writeSync } = {}) {
   /** Not written yet. @type {Buffer} */
   let unwritten = Buffer.alloc(0);
   let isGone = false;
@@ -69,21 +69,21 @@ export function createWriter(descriptor, { output = reopenNonBlocking(descriptor
       });
       // On a stopped terminal this blocks a pool thread, so that this text precedes the main thread's.
       if (unwritten.length === 0 || !isatty(descriptor) || !isatty(STDOUT)) return;
-      writeLater(descriptor, unwritten, () => {});
+      writeLater(reopen(descriptor, 0), unwritten, () => {});
       unwritten = unwritten.subarray(unwritten.length);
     },
   };
 }
 
 /**
- * Opens the same terminal or pipe again: O_NONBLOCK would affect every process that shares the descriptor.
- * @param {number} descriptor @returns {number} the same descriptor for files and sockets
+ * Opens the same terminal or pipe again: O_NONBLOCK affects everyone who shares the descriptor, such as the main thread.
+ * @param {number} descriptor @param {number} [flags] @returns {number} the same descriptor for files and sockets
  */
-export function reopenNonBlocking(descriptor) {
+export function reopen(descriptor, flags = constants.O_NONBLOCK) {
   const path = process.platform === 'linux' ? `/proc/self/fd/${descriptor}` : '/dev/tty';
   try {
     if (fstatSync(descriptor).isFile() || (path === '/dev/tty' && !isatty(descriptor))) return descriptor;
-    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+    return openSync(path, constants.O_WRONLY | constants.O_NOCTTY | flags);
   } catch {
     return descriptor;
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createWriter, reopenNonBlocking } from '../../src/live/terminal.js';
+import { createWriter, reopen } from '../../src/live/terminal.js';
 import { scratch } from '../cli/support.js';
 
 const FULL = 'EAGAIN';
@@ -153,7 +153,7 @@ describe('a non-blocking descriptor', () => {
     execFileSync('mkfifo', [path]);
     const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const theirs = openSync(path, constants.O_WRONLY);
-    const output = reopenNonBlocking(theirs);
+    const output = reopen(theirs);
     t.after(() => {
       for (const one of [reader, theirs, output]) closeSync(one);
     });
@@ -173,7 +173,7 @@ describe('a non-blocking descriptor', () => {
     const path = scratch(t)('log');
     const file = openSync(path, 'w');
     t.after(() => closeSync(file));
-    assert.equal(reopenNonBlocking(file), file);
+    assert.equal(reopen(file), file);
     const writer = createWriter(file);
     writer.write('one\n');
     writer.write('two\n');
@@ -181,7 +181,7 @@ describe('a non-blocking descriptor', () => {
   });
 
   test('falls back to the original if it cannot be opened', () => {
-    assert.equal(reopenNonBlocking(999_999), 999_999);
+    assert.equal(reopen(999_999), 999_999);
   });
 });
 
