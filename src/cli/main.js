@@ -7,7 +7,7 @@ import { operations } from '../operations/index.js';
 import { redact } from '../vault/redact.js';
 import { quoted } from '../vault/setup/command.js';
 import { declareCommand, describeMisuse, normaliseArguments, takeSpecialOptions } from './arguments.js';
-import { closeLostTerminals, handleOutputErrors, writeInFull, writeLine } from './process.js';
+import { blockOutput, closeLostTerminals, handleOutputErrors, writeInFull, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
 /** @import { Argv } from 'yargs' */
@@ -52,6 +52,7 @@ export async function main(args) {
   writeInFull(process.stdout);
   closeLostTerminals(process);
   process.once('uncaughtException', (error) => {
+    blockOutput();
     reportError(error);
     process.exit(EXIT.usage);
   });
@@ -61,6 +62,7 @@ export async function main(args) {
       ? EXIT.ok
       : await run(withoutSecrets(['vault-pki-load', ...args.map(quoted)].join(' ')));
   } catch (error) {
+    if (!(error instanceof PkiLoadError)) blockOutput();
     reportError(error);
     if (error instanceof PkiLoadError) return error.exitCode;
     // Handles that an internal error left open must not keep the process alive.

@@ -2,7 +2,7 @@
  * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
  * aborts requests in flight, the third ends the process at once.
  */
-import { closeSync, fstatSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { sanitizeText } from '../common/sanitize.js';
@@ -32,6 +32,24 @@ function endAtOnce() {
     process.kill(process.pid, 'SIGINT');
   });
   process.exit(EXIT.interrupted);
+}
+
+/**
+ * A terminal that libuv could open again, for this process alone. After `su`, it may not, and others share the descriptor.
+ * @param {NodeJS.WriteStream & {fd: number}} stream
+ */
+function isOwnTerminal({ isTTY, fd }) {
+  try {
+    accessSync(`/proc/self/fd/${fd}`, constants.W_OK);
+    return isTTY === true;
+  } catch {
+    return false; // Also where there is no such file.
+  }
+}
+
+/** Before process.exit, which would lose what a slow terminal has not taken. */
+export function blockOutput() {
+  for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) setBlocking(stream, true);
 }
 
 /** @param {object} stream @param {boolean} isBlocking */
@@ -93,9 +111,10 @@ export function onInterrupt(process, end = endAtOnce) {
 export function printDocument(text) {
   const { stdout } = process;
   const restoreHandlers = removeSignalHandlers();
-  if (stdout.isTTY) setBlocking(stdout, true);
+  const isOwn = isOwnTerminal(stdout);
+  if (isOwn) setBlocking(stdout, true);
   stdout.write(text);
-  if (stdout.isTTY) setBlocking(stdout, false);
+  if (isOwn) setBlocking(stdout, false);
   restoreHandlers();
 }
 
@@ -171,7 +190,7 @@ export function handleOutputErrors(process) {
   const { stdout, stderr } = process;
   let isReported = false;
   // A stopped terminal (Ctrl-S) would block this thread, and with it the handlers of signals.
-  for (const stream of [stdout, stderr]) if (stream.isTTY) setBlocking(stream, false);
+  for (const stream of [stdout, stderr]) if (isOwnTerminal(stream)) setBlocking(stream, false);
   stderr.on('error', () => {});
   stdout.on('error', (/** @type {NodeJS.ErrnoException} */ { code = 'unknown' }) => {
     // EIO: a terminal that hung up, or for a file, a disk error.

@@ -73,12 +73,8 @@ export function startSending(context) {
   const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
   const stages = stagesOf(load);
   const spans = stages.map(({ startMs, endMs }) => spanFrom(load.warmupMs + startMs, load.warmupMs + endMs));
-  const [always, measured] = [
-    spanFrom(0, Number.POSITIVE_INFINITY),
-    spanFrom(load.warmupMs, arrivals.stopAtMs),
-  ];
-  const stalledUntil = watchStalls(expireEveryMs, [always, measured, ...spans]);
-  let allStalledMs = 0;
+  const stalledUntil = watchStalls(expireEveryMs, [spanFrom(load.warmupMs, arrivals.stopAtMs), ...spans]);
+  let unreadMs = 0;
   let sent = 0;
   let dialled = 0;
   const dropped = new Array(cells.count).fill(0);
@@ -100,10 +96,10 @@ export function startSending(context) {
     // It reads the clock whenever something happens on a connection.
     clock: () => {
       const nowMs = clock();
-      [allStalledMs] = stalledUntil(nowMs);
+      ({ unreadMs } = stalledUntil(nowMs));
       return nowMs;
     },
-    stalledMs: () => allStalledMs,
+    unreadMs: () => unreadMs,
     connections,
     rotates,
     request,
@@ -146,7 +142,7 @@ export function startSending(context) {
   });
   const timers = [
     setInterval(() => {
-      [allStalledMs] = stalledUntil(clock());
+      ({ unreadMs } = stalledUntil(clock()));
       slots.expire();
     }, expireEveryMs),
     setInterval(() => {
@@ -173,7 +169,7 @@ export function startSending(context) {
   async function conclude() {
     const endedMs = clock();
     const { next } = pacer;
-    const [, stalledMs, ...stalledIn] = stalledUntil(endedMs);
+    const [stalledMs, ...stalledIn] = stalledUntil(endedMs).stalledMs;
     const inStages = stages.map(({ name, startMs, endMs }, i) => {
       return { stage: name, stalledMs: stalledIn[i], windowMs: endMs - startMs };
     });

@@ -50,16 +50,16 @@ function createSlot(connection) {
     connectedFirst: false,
     /** See openingLate; once the connection is open. */
     openedLateMs: 0,
-    /** A large request is not yet written. */
+    /** A request that is large, or waits for the target's flow control, is not yet written. */
     isWriting: false,
     /** How late the tool was, at most, until such a request was written. */
     writtenLateMs: 0,
-    /** The same until the first part of a response. */
+    /** How late the tool was, at most, until the first part of the response. */
     firstLateMs: 0,
     /** See watch/sender.js; at that part. */
     firstAwakeMs: 0,
     /** Time in which the tool had stood still when this slot took the request. */
-    stalledMs: 0,
+    unreadMs: 0,
     connection,
   };
 }
@@ -75,7 +75,8 @@ const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.
 const LARGE_RESPONSE_BYTES = 65_536;
 
 /** @param {Request} request */
-const isLarge = ({ body }) => body !== null && body.length > LARGE_BODY_BYTES;
+const isLarge = ({ body }) =>
+  body !== null && 3 * body.length > LARGE_BODY_BYTES && Buffer.byteLength(body) > LARGE_BODY_BYTES;
 
 /**
  * @param {object} context @param {Clock} context.clock @param {Connection[]} context.connections
@@ -85,7 +86,7 @@ const isLarge = ({ body }) => body !== null && body.length > LARGE_BODY_BYTES;
  * @param {(slot: Slot, sample: Sample, backoffMs: number) => void} context.onDone `operation` is not set yet; `backoffMs`: the slot rests
  * @param {() => void} context.onFree after every `onDone`
  * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
- * @param {() => number} [context.stalledMs] time so far in which this thread stood still
+ * @param {() => number} [context.unreadMs] time so far in which this thread stood still, and read nothing
  * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
  */
 export function createSlots({
@@ -98,7 +99,7 @@ export function createSlots({
   onDone,
   onFree,
   reading = { now: () => 0, onSent: () => 0, lateMs: () => 0, openingLateMs: () => 0, awakeSince: () => 0 },
-  stalledMs = () => 0,
+  unreadMs = () => 0,
   afterPoll = setImmediate,
 }) {
   const slots = connections.map((connection) => {
@@ -156,6 +157,9 @@ export function createSlots({
           slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
         slot.awakeMs = reading.onSent(reading.now());
       },
+      onHeldBack() {
+        slot.isWriting = true;
+      },
       onWritten() {
         if (!slot.isWriting) return;
         slot.isWriting = false;
@@ -175,7 +179,7 @@ export function createSlots({
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), lateUntilNow(slot), failure, 0, null, backoffMs);
+        finish(slot, clock(), Math.max(slowedMs(slot), lateUntilNow(slot)), failure, 0, null, backoffMs);
       },
     };
   }
@@ -209,7 +213,7 @@ export function createSlots({
     const { index, intended, couldStart, dueToStart } = slot;
     const startMs = startOf(slot);
     // A response cannot arrive before its request is sent.
-    const late = Math.min(Math.max(readLate, stalledMs() - slot.stalledMs), done - startMs);
+    const late = Math.min(readLate + unreadMs() - slot.unreadMs, done - startMs);
     const servedMs = done - late - startMs;
     const { connectedFirst, handed, connected, sent, firstBytes } = slot;
     const isTls = !Number.isNaN(connected);
@@ -265,7 +269,7 @@ export function createSlots({
     const now = clock();
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
-      const delayMs = slowedMs(slot) + stalledMs() - slot.stalledMs;
+      const delayMs = slowedMs(slot) + unreadMs() - slot.unreadMs;
       if (isOverdue(slot, now - Math.min(timeoutMs, delayMs)))
         giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
@@ -312,7 +316,7 @@ export function createSlots({
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();
-      slot.stalledMs = stalledMs();
+      slot.unreadMs = unreadMs();
       const beforeMs = reading.now();
       const sending = request(index);
       slot.isWriting = isLarge(sending);

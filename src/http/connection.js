@@ -65,8 +65,8 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
-  /** Written requests with large bodies. */
-  let largeWrites = 0;
+  /** Requests sent, and sent again. */
+  let sends = 0;
   /** A response has ended, but what came with it may not be read yet, which a request sent now would take for its response. */
   let settling = false;
   let begun = false;
@@ -230,9 +230,9 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     sent = true;
     exchange.onSent();
     if (bytes.length <= LARGE_BODY_BYTES) return void socket.write(bytes);
-    const [writing, own] = [exchange, ++largeWrites];
+    const [writing, own] = [exchange, ++sends];
     socket.write(bytes, (error) => {
-      if (!error && exchange === writing && largeWrites === own) writing.onWritten?.();
+      if (!error && exchange === writing && sends === own) writing.onWritten?.();
     });
   }
 
@@ -264,6 +264,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
     },
     send(request, next) {
       exchange = next;
+      sends += 1;
       sent = false;
       begun = false;
       finishing = false;

@@ -7,7 +7,8 @@
  * @property {() => void} [onConnect] a new connection is opened for the request
  * @property {() => void} [onConnected] its TCP handshake is complete, and a TLS handshake begins
  * @property {() => void} onSent the request goes on the wire
- * @property {() => void} [onWritten] a request with a large body is in the kernel's buffer
+ * @property {() => void} [onHeldBack] part of the request waits for the server's flow control
+ * @property {() => void} [onWritten] a request that is large or was held back is in the kernel's buffer
  * @property {() => void} [onFirstBytes] of a response that arrives in parts
  * @property {(status: number, body: Uint8Array) => void} onResponse the body is valid until the call returns
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure

@@ -333,18 +333,21 @@ const isAtLimit = ({ code = '', address = '' }) =>
 /** @param {{code?: string, address?: string}} error */
 const mayLackIpv6 = ({ code, address = '' }) => code === 'EADDRNOTAVAIL' && isIPv6(address);
 
-/** Once true, it is not looked up again: ten thousand requests may fail in a second. */
-let isIpv6Known = false;
+/** Ten thousand requests may fail in a second. */
+const LOOK_AGAIN_MS = 1000;
+const ipv6 = { isThere: false, lookedAtMs: Number.NEGATIVE_INFINITY };
 
 function hasIpv6() {
+  const now = performance.now();
+  if (now - ipv6.lookedAtMs < LOOK_AGAIN_MS) return ipv6.isThere;
+  ipv6.lookedAtMs = now;
   try {
-    isIpv6Known ||= Object.values(os.networkInterfaces()).some((own) =>
-      own?.some(({ family }) => family === 'IPv6'),
-    );
-    return isIpv6Known;
+    const all = Object.values(os.networkInterfaces());
+    ipv6.isThere = all.some((own) => own?.some(({ family }) => family === 'IPv6'));
   } catch {
-    return true; // Not permitted, e.g. by systemd's RestrictAddressFamilies.
+    ipv6.isThere = true; // Not permitted, e.g. by systemd's RestrictAddressFamilies.
   }
+  return ipv6.isThere;
 }
 
 /**

@@ -145,8 +145,8 @@ function createStream({ isOpen, findSession, encode, streams, proxy, keepOnly, o
         return stream.fail('transport_error');
       }
       const { body } = request;
-      stream.bodyBytes = body?.length ?? 0;
       stream.unsent = body === null || body.length === 0 ? null : Buffer.from(body);
+      stream.bodyBytes = stream.unsent?.length ?? 0;
       findSession().add(stream);
     },
     keepOnly,

@@ -35,6 +35,8 @@ export class Stream {
   /** That the server still accepts of it, bytes. */
   window = 0;
   isSent = false;
+  /** By the server's flow control, when it was sent. */
+  isHeldBack = false;
   /** Of the response; 0: no final one yet. */
   status = 0;
   /** @type {number | null} its Content-Length */
@@ -248,9 +250,12 @@ export class Session {
       stream.readsBefore = this.#reads;
       this.#streams.set(stream.id, stream);
       stream.isSent = true;
+      stream.isHeldBack = false;
       stream.exchange?.onSent();
       frames.push(wire.headersFrames(stream.block, stream.unsent === null, stream.id));
       this.#takeData(stream, frames);
+      stream.isHeldBack = stream.unsent !== null;
+      if (stream.isHeldBack) stream.exchange?.onHeldBack?.();
     }
     this.#write(frames);
   }
@@ -282,7 +287,8 @@ export class Session {
       stream.window -= length;
       this.#window -= length;
       stream.unsent = isLast ? null : stream.unsent.subarray(length);
-      if (isLast && stream.bodyBytes > LARGE_BODY_BYTES) this.#written.push({ stream, id: stream.id });
+      if (isLast && (stream.isHeldBack || stream.bodyBytes > LARGE_BODY_BYTES))
+        this.#written.push({ stream, id: stream.id });
     }
   }
 

@@ -103,7 +103,7 @@ function warnOfTtl(role, { role: roleName, ttl }) {
   return [`The role ${roleName} cuts the TTL of ${requested} to its max_ttl, ${max}.`];
 }
 
-/** Of a certificate, if neither the request nor the role names one, unless the mount is tuned. */
+/** Default and maximum of a certificate, if neither the request nor the role names one, unless the mount is tuned. */
 const DEFAULT_TTL_MS = 768 * 3_600_000;
 
 /**
@@ -115,13 +115,13 @@ export async function warnOfShortCa(client, { mount, role, ttl, caEndsMs, now = 
   const roleMs = (/** @type {string} */ name) => (numberOf(role[name]) ?? 0) * 1000;
   const wantedMs = parseDuration(ttl ?? 0, '--ttl') || roleMs('ttl') || DEFAULT_TTL_MS;
   const leftMs = caEndsMs - now();
-  if (Math.min(wantedMs, roleMs('max_ttl') || Infinity) <= leftMs || role.not_after) return [];
+  if (Math.min(wantedMs, roleMs('max_ttl') || DEFAULT_TTL_MS) <= leftMs || role.not_after) return [];
   const issuer = await unlessRefused(client.read(`${mount}/issuer/${textOf(role.issuer_ref) || 'default'}`));
   const behaviour = textOf(issuer?.data?.leaf_not_after_behavior, 'err');
   if (['truncate', 'permit'].includes(behaviour)) return [];
   const ends = `The CA of the mount ${mount} expires in ${formatDuration(leftMs)}`;
   return [
-    `${ends}: Vault refuses certificates that would be valid for longer (HTTP 400). Use a shorter --ttl, or a role with a shorter ttl.`,
+    `${ends}: by default, Vault refuses certificates that would be valid for longer (HTTP 400). Use a shorter --ttl where there is one, a role with a shorter max_ttl, or another CA.`,
   ];
 }
 

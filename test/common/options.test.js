@@ -79,6 +79,13 @@ const REFUSED = [
   ['an invalid port', { type: 'url' }, 'http://host:99999', 'bad_url', /address/],
   ['a password in a URL', { type: 'url' }, 'http://me:hunter2@host', 'bad_url', /password.*Leave them out/],
   ['a query', { type: 'url' }, 'http://host/?a=b', 'bad_url', /query.*\?a=b.*Leave it out/],
+  [
+    'a socket whose path the system would cut',
+    { type: 'url', socket: true },
+    `unix:///${'a'.repeat(107)}`,
+    'bad_url',
+    /path of more than 10\d bytes.*shorter/,
+  ],
   ['too long a URL', { type: 'url' }, `http://h/${'a'.repeat(2048)}`, 'bad_url', /longer than 2048.*shorter/],
 ];
 

@@ -21,7 +21,7 @@ const ON_TIME = {
   awakeSince: () => 0,
 };
 
-/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, rotates?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], body?: Uint8Array | null, stalledMs?: () => number, onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
+/** @param {{count?: number, timeoutMs?: number, backsOff?: boolean, rotates?: boolean, poll?: boolean, reading?: Parameters<typeof createSlots>[0]['reading'], body?: Uint8Array | null, unreadMs?: () => number, onFree?: (slots: ReturnType<typeof createSlots>) => void, onSample?: (sample: Sample) => void}} [options] */
 function setUp({
   count = 1,
   timeoutMs = 1000,
@@ -31,7 +31,7 @@ function setUp({
   onSample = () => {},
   poll = false,
   body: sentBody = null,
-  stalledMs,
+  unreadMs,
   reading,
 } = {}) {
   const time = createVirtualTime();
@@ -63,7 +63,7 @@ function setUp({
     connections,
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: sentBody }),
     timeoutMs,
-    stalledMs,
+    unreadMs,
     backOffAfterFailedConnect: backsOff,
     rotates,
     onDone({ connection, index, intended, handed, sent, dueToStart }, sample) {
@@ -224,7 +224,7 @@ describe('a slot', () => {
     assert.deepEqual(late, [15]);
   });
 
-  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, stalledMs?: () => number}} options */
+  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, unreadMs?: () => number}} options */
   function setUpLate(options) {
     const late = /** @type {number[]} */ ([]);
     const at = { clock: () => 0 };
@@ -276,15 +276,15 @@ describe('a slot', () => {
   });
 
   test('a tool that stood still may have read that much later, and gives a request that much more time', () => {
-    let stalledMs = 7;
-    const { time, slots, exchange, late, done } = setUpLate({ stalledMs: () => stalledMs });
+    let unreadMs = 7;
+    const { time, slots, exchange, late, done } = setUpLate({ unreadMs: () => unreadMs });
     time.block(90);
-    stalledMs += 60;
+    unreadMs += 60;
     time.block(60);
     slots.expire();
     assert.deepEqual(done, []);
     exchange.onResponse(200, new Uint8Array(0));
-    assert.deepEqual(late, [60]);
+    assert.deepEqual(late, [61]);
     slots.fire(1, 150);
     time.block(100);
     slots.expire();

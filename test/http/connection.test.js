@@ -14,6 +14,7 @@ import { connectTo, exchange, startRaw, whole } from './raw-server.js';
 /** @import { TestContext } from 'node:test' */
 /** @import { Tls } from '../../src/http/tls.js' */
 /** @import { Behaviour } from './raw-server.js' */
+/** @import { Request } from '../../src/http/exchange.js' */
 /** @import { RequestListener } from 'node:http' */
 /** @import { AddressInfo } from 'node:net' */
 
@@ -256,6 +257,37 @@ test('a large request is reported when the kernel has all of it, and only then',
   assert.deepEqual([events.written, events.answer?.status], [1, 200]);
   await own.close();
   slow.close();
+});
+
+test('a large request that was answered early does not report that the next one is written', async () => {
+  const refusing = createRawServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write('HTTP/1.1 413 No\r\nContent-Length: 0\r\n\r\n'));
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const own = connectTo(`http://127.0.0.1:${/** @type {AddressInfo} */ (refusing.address()).port}`);
+  const events = /** @type {string[]} */ ([]);
+  await new Promise((resolve) => {
+    const request = /** @type {Request} */ ({
+      ...{ method: 'POST', path: '/', headers: {}, body: Buffer.alloc(8_000_000) },
+    });
+    let left = 3;
+    // As a slot: one object for all requests.
+    const all = {
+      onSent: () => void events.push('sent'),
+      onWritten: () => void events.push('written'),
+      onResponse() {
+        left -= 1;
+        if (left > 0) own.send(request, all);
+        else resolve(undefined);
+      },
+      onFailure: (/** @type {string} */ failure) => resolve(assert.fail(failure)),
+    };
+    own.send(request, all);
+  });
+  assert.deepEqual(events, ['sent', 'sent', 'sent']);
+  await own.close();
+  refusing.close();
 });
 
 describe('with and without TLS', () => {

@@ -5,6 +5,7 @@ import { constants, createSecureServer } from 'node:http2';
 import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:tls';
+import { LARGE_BODY_BYTES } from '../../src/http/exchange.js';
 import { checkHttp2, createStreams } from '../../src/http/http2-connection.js';
 import { FLAG, frame, numberFrame, TYPE } from '../../src/http/http2-frames.js';
 import { Session, Stream } from '../../src/http/http2-session.js';
@@ -104,6 +105,8 @@ describe('on a server of Node', () => {
     ['LIST', { method: 'LIST' }],
     ['POST without a body', { method: 'POST' }],
     ['POST with a text', { method: 'POST', body: 'é' }],
+    ['POST with 16 kB', { method: 'POST', body: Buffer.alloc(16_384, 'x') }],
+    ['POST with a byte more', { method: 'POST', body: Buffer.alloc(16_385, 'x') }],
     ['PUT with 70 kB, more than the initial window', { method: 'PUT', body: Buffer.alloc(70_000, 'x') }],
     ['POST with 1 MB', { method: 'POST', body: Buffer.alloc(1_000_000, 'x') }],
     ['a long header', { headers: { 'X-Long': 'x'.repeat(9000) } }],
@@ -115,7 +118,7 @@ describe('on a server of Node', () => {
       const { answer, written } = await exchange(streams[0], request).ended;
       await close(streams);
       assert.deepEqual([answer?.status, answer?.body.toString()], [200, 'ok']);
-      assert.equal(written, (request.body?.length ?? 0) > 65_536 ? 1 : 0);
+      assert.equal(written, (request.body?.length ?? 0) > LARGE_BODY_BYTES ? 1 : 0);
       const [{ method, path, headers, body }] = server.state.seen;
       assert.deepEqual([method, path], [request.method ?? 'GET', request.path ?? '/a']);
       assert.deepEqual(body, Buffer.from(request.body ?? ''));
@@ -912,6 +915,34 @@ describe('on a server that sends any frames', () => {
     assert.equal(stream.unsent, null);
     read(headers(1, Buffer.from([0x88])));
     assert.deepEqual(events, [200]);
+  });
+
+  test('a small request that waits for the window is held back, and written when it opens', async () => {
+    const { session, read, settle, written, socket } = dialled();
+    // The window of a stream is 4 bytes.
+    await settle(frame(TYPE.SETTINGS, 0, 0, Buffer.from('000400000004', 'hex')));
+    const events = /** @type {string[]} */ ([]);
+    const note = (/** @type {string} */ what) => () => events.push(what);
+    const stream = new Stream();
+    stream.begin(
+      /** @type {any} */ ({
+        onSent: note('sent'),
+        onHeldBack: note('held back'),
+        onWritten: note('written'),
+      }),
+    );
+    stream.block = Buffer.from([0x82]);
+    stream.unsent = Buffer.from('12345');
+    session.add(stream);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(events, ['sent', 'held back']);
+    socket.write = (/** @type {Buffer} */ bytes, /** @type {() => void} */ done) => {
+      written.push(bytes);
+      done();
+    };
+    read(numberFrame(TYPE.WINDOW_UPDATE, 1, 1));
+    assert.deepEqual(events, ['sent', 'held back', 'written']);
+    assert.equal(String(written.at(-1)?.subarray(9)), '5');
   });
 
   test('a success before the whole request was sent is an error', async () => {

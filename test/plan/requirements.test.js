@@ -70,6 +70,7 @@ const BAD = [
   ['a typographic comparison', 'p99≤200ms', /"≤" is not a comparison operator/],
   ['no limit', 'p99<', /no limit after "<"/],
   ['a bare number for a time', 'p99<200', /"200" has no unit; write 200ms or 200s/],
+  ['a bare number with an exponent for a time', 'p99<2e2', /"2e2" has no unit/],
   ['a bare decimal for a time', 'max<1.5', /"1.5" has no unit/],
   ['an unknown unit', 'p99<200parsec', /the limit is "200parsec", which is not a duration such as 30s/],
   ['a negative time', 'p99<-1s', /"-1s", which is not a duration/],

@@ -107,12 +107,13 @@ describe('checkToken if a bad token and a missing permission return the same err
     await assert.rejects(checkToken(client), { code: 'token_invalid' });
   });
 
-  test('accepts a token that can see a mount', async () => {
-    const mounts = { data: { secret: { 'pki_int/': { type: 'pki' } } } };
-    const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': mounts });
-    const { renewEveryMs, warnings } = await checkToken(client);
-    assert.deepEqual([renewEveryMs, warnings.length], [null, 1]);
-  });
+  for (const kind of ['secret', 'auth'])
+    test(`accepts a token that can see a mount (${kind})`, async () => {
+      const mounts = { data: { secret: {}, auth: {}, [kind]: { 'x/': { type: 'pki' } } } };
+      const client = fakeClient({ 'auth/token/lookup-self': denied, 'sys/internal/ui/mounts': mounts });
+      const { renewEveryMs, warnings } = await checkToken(client);
+      assert.deepEqual([renewEveryMs, warnings.length], [null, 1]);
+    });
 
   test('the maximum TTL counts from creation', async () => {
     const data = {
@@ -276,7 +277,7 @@ describe('a CA that ends before the certificates', () => {
       const given = { mount: 'pki', role, ttl, caEndsMs, now: () => 0 };
       const warnings = await warnOfShortCa(client, given);
       assert.equal(warnings.length, warns ? 1 : 0);
-      if (warns) assert.match(warnings[0], /expires in .*: Vault refuses .* Use a shorter --ttl/);
+      if (warns) assert.match(warnings[0], /expires in .*: by default, Vault refuses .* Use a shorter --ttl/);
     });
 });
 

@@ -249,18 +249,21 @@ export const MIN_STALLED_MS = 100;
  * which has no due times, then only sends less. Call it from a timer, and with each event of a connection: a busy thread does not
  * stand still.
  * @param {number} everyMs max between calls @param {readonly {fromMs: number, toMs: number}[]} spans
+ * @returns {(nowMs: number) => {stalledMs: readonly number[], unreadMs: number}} so far: of each span; upper bound of the time in which
+ *   responses were not read because of it
  */
 export function watchStalls(everyMs, spans) {
-  const stalledMs = spans.map(() => 0);
+  const sums = { stalledMs: spans.map(() => 0), unreadMs: 0 };
   let lastMs = 0;
-  /** @returns {readonly number[]} of each span, so far */
-  return (/** @type {number} */ nowMs) => {
+  return (nowMs) => {
+    const readMs = lastMs;
     const dueMs = lastMs + everyMs;
     lastMs = nowMs;
-    if (nowMs - dueMs < MIN_STALL_MS) return stalledMs;
+    if (nowMs - dueMs < MIN_STALL_MS) return sums;
+    sums.unreadMs += nowMs - readMs;
     for (const [i, { fromMs, toMs }] of spans.entries())
-      stalledMs[i] += Math.max(0, Math.min(nowMs, toMs) - Math.max(dueMs, fromMs));
-    return stalledMs;
+      sums.stalledMs[i] += Math.max(0, Math.min(nowMs, toMs) - Math.max(dueMs, fromMs));
+    return sums;
   };
 }
 
