@@ -2,7 +2,7 @@
  * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
  * aborts requests in flight, the third ends the process at once.
  */
-import { accessSync, closeSync, constants, fstatSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, readlinkSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { sanitizeText } from '../common/sanitize.js';
@@ -40,7 +40,7 @@ function endAtOnce() {
  */
 function isOwnTerminal({ isTTY, fd }) {
   try {
-    accessSync(`/proc/self/fd/${fd}`, constants.W_OK);
+    accessSync(readlinkSync(`/proc/self/fd/${fd}`), constants.R_OK | constants.W_OK);
     return isTTY === true;
   } catch {
     return false; // Also where there is no such file.
@@ -49,6 +49,7 @@ function isOwnTerminal({ isTTY, fd }) {
 
 /** Before process.exit, which would lose what a slow terminal has not taken. */
 export function blockOutput() {
+  removeSignalHandlers();
   for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) setBlocking(stream, true);
 }
 

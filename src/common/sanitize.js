@@ -29,7 +29,7 @@ export const redactTokens = (text) =>
 
 /** Vault's and OpenBao's token forms, and the legacy `s.`, `b.`, `r.` ones. */
 const TOKEN =
-  /\bhv[sbr]\.[A-Za-z0-9_-]{20,}|(?<![\w.-])[sbr]\.(?:[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5,6})?(?![\w.-])|[A-Za-z0-9_-]{64,})/g;
+  /\bhv[sbr]\.[A-Za-z0-9_-]{20,}|(?<![\w-]|\w\.)[sbr]\.(?:[A-Za-z0-9]{24}(?:\.[A-Za-z0-9]{5,6})?|[A-Za-z0-9_-]{64,})(?![\w-]|\.\w)/g;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
 /** Also tokens not in use, such as one in the wrong variable, and keys. @param {string} text */

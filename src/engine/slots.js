@@ -74,6 +74,9 @@ const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.
 /** A longer response may not fit into the kernel's buffer: the server then waits until the tool reads. */
 const LARGE_RESPONSE_BYTES = 65_536;
 
+/** On a connection that is open. @param {Slot} slot */
+const isBeingWritten = ({ isWriting, sent }) => isWriting && !Number.isNaN(sent);
+
 /** @param {Request} request */
 const isLarge = ({ body }) =>
   body !== null && 3 * body.length > LARGE_BODY_BYTES && Buffer.byteLength(body) > LARGE_BODY_BYTES;
@@ -163,7 +166,7 @@ export function createSlots({
       onWritten() {
         if (!slot.isWriting) return;
         slot.isWriting = false;
-        slot.writtenLateMs = reading.awakeSince(slot.awakeMs);
+        slot.writtenLateMs = reading.awakeSince(slot.awakeMs) + unreadMs() - slot.unreadMs;
         slot.awakeMs = reading.onSent(reading.now());
       },
       onFirstBytes() {
@@ -192,16 +195,18 @@ export function createSlots({
 
   /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was in writing the request, and in reading what has arrived */
   function lateUntilNow(slot) {
-    const { isWriting, awakeMs, writtenLateMs } = slot;
-    return (
-      openingLate(slot) + (isWriting ? reading.awakeSince(awakeMs) : writtenLateMs + reading.lateMs(awakeMs))
-    );
+    const { awakeMs, writtenLateMs } = slot;
+    if (isBeingWritten(slot)) return slowedMs(slot);
+    return openingLate(slot) + writtenLateMs + reading.lateMs(awakeMs);
   }
 
   /** @param {Slot} slot @returns {number} ms, upper bound: how much longer the server took because the tool was late */
   function slowedMs(slot) {
-    if (!Number.isNaN(slot.firstBytes)) return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs);
-    return openingLate(slot) + (slot.isWriting ? reading.awakeSince(slot.awakeMs) : slot.writtenLateMs);
+    const stoodStillMs = unreadMs() - slot.unreadMs;
+    if (!Number.isNaN(slot.firstBytes))
+      return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs) + stoodStillMs;
+    const writingMs = isBeingWritten(slot) ? reading.awakeSince(slot.awakeMs) + stoodStillMs : 0;
+    return openingLate(slot) + slot.writtenLateMs + writingMs;
   }
 
   /**
@@ -213,7 +218,7 @@ export function createSlots({
     const { index, intended, couldStart, dueToStart } = slot;
     const startMs = startOf(slot);
     // A response cannot arrive before its request is sent.
-    const late = Math.min(readLate + unreadMs() - slot.unreadMs, done - startMs);
+    const late = Math.min(readLate, done - startMs);
     const servedMs = done - late - startMs;
     const { connectedFirst, handed, connected, sent, firstBytes } = slot;
     const isTls = !Number.isNaN(connected);
@@ -269,8 +274,7 @@ export function createSlots({
     const now = clock();
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
-      const delayMs = slowedMs(slot) + unreadMs() - slot.unreadMs;
-      if (isOverdue(slot, now - Math.min(timeoutMs, delayMs)))
+      if (isOverdue(slot, now - Math.min(timeoutMs, slowedMs(slot))))
         giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { PkiLoadError, quote } from '../../src/common/errors.js';
-import { findToken, jsonPieces, redactToken, sanitizeData, sanitizeText } from '../../src/common/sanitize.js';
+import {
+  findToken,
+  jsonPieces,
+  redactToken,
+  sanitizeData,
+  sanitizeText,
+  withoutSecrets,
+} from '../../src/common/sanitize.js';
 
 /** @type {[string, string, string][]} what, in, out */
 const TABLE = [
@@ -99,4 +106,21 @@ test('errors contain no token, even one that is not in use, and no key', () => {
     new PkiLoadError('code', `VAULT_SKIP_VERIFY is "${token}".`).message,
     'VAULT_SKIP_VERIFY is "<redacted>".',
   );
+});
+
+test('legacy tokens are redacted wherever they stand in a sentence, host names and file names are not', () => {
+  const token = `s.${'Ab3d'.repeat(6)}`;
+  for (const around of [
+    `${token}.`,
+    `on ${token}. Use another.`,
+    `"${token}"`,
+    `${token}...`,
+    `--x=${token}`,
+  ])
+    assert.ok(!withoutSecrets(around).includes(token), around);
+  for (const name of [
+    'https://vault-b.production-eu-central.example:8200',
+    'out/r.2026-11-28-nightly-run.json',
+  ])
+    assert.equal(withoutSecrets(name), name);
 });

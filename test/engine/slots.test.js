@@ -224,7 +224,7 @@ describe('a slot', () => {
     assert.deepEqual(late, [15]);
   });
 
-  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, unreadMs?: () => number}} options */
+  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, unreadMs?: () => number, reading?: typeof ON_TIME}} options */
   function setUpLate(options) {
     const late = /** @type {number[]} */ ([]);
     const at = { clock: () => 0 };
@@ -275,26 +275,45 @@ describe('a slot', () => {
     }
   });
 
-  test('a tool that stood still may have read that much later, and gives a request that much more time', () => {
-    let unreadMs = 7;
-    const { time, slots, exchange, late, done } = setUpLate({ unreadMs: () => unreadMs });
-    time.block(90);
-    unreadMs += 60;
-    time.block(60);
-    slots.expire();
-    assert.deepEqual(done, []);
-    exchange.onResponse(200, new Uint8Array(0));
-    assert.deepEqual(late, [61]);
-    slots.fire(1, 150);
+  test('time in which the tool stood still counts only where the server may have waited for it', () => {
+    for (const [body, isPartly, isOverdue] of /** @type {const} */ ([
+      [undefined, false, true],
+      [undefined, true, false],
+      [LARGE, false, false],
+    ])) {
+      let unreadMs = 7;
+      const { time, slots, exchange, late, done } = setUpLate({
+        body,
+        unreadMs: () => unreadMs,
+        reading: { ...ON_TIME, lateMs: () => 1 },
+      });
+      time.block(90);
+      unreadMs += 60;
+      if (isPartly) exchange.onFirstBytes?.();
+      time.block(60);
+      slots.expire();
+      assert.equal(done.length, isOverdue ? 1 : 0);
+      if (isOverdue) continue;
+      exchange.onResponse(200, LARGE);
+      assert.deepEqual(late, [isPartly ? 61 : 60]);
+      slots.fire(1, 150);
+      exchange.onSent();
+      time.block(100);
+      slots.expire();
+      assert.equal(done.at(-1)?.failure, 'timeout', 'a stop before the request does not count');
+    }
+  });
+
+  test('a large request counts as being written only once its connection is open', () => {
+    const { time, slots, exchanges, done } = setUp({
+      ...{ timeoutMs: 100, body: LARGE },
+      reading: { ...ON_TIME, awakeSince: () => 1000 },
+    });
+    slots.fire(0, 0);
+    exchanges[0].onConnect?.();
     time.block(100);
     slots.expire();
-    assert.deepEqual(
-      done.map(({ failure, done: at }) => [failure, at]),
-      [
-        [null, 150],
-        ['timeout', 250],
-      ],
-    );
+    assert.equal(done[0]?.failure, 'timeout');
   });
 
   test('a request that its connection refuses at once was not read late, nor is the next one', () => {
