@@ -39,9 +39,10 @@ function endAtOnce() {
  * @param {NodeJS.WriteStream & {fd: number}} stream
  */
 function isOwnTerminal({ isTTY, fd }) {
+  if (!isTTY) return false;
   try {
     accessSync(readlinkSync(`/proc/self/fd/${fd}`), constants.R_OK | constants.W_OK);
-    return isTTY === true;
+    return true;
   } catch {
     return false; // Also where there is no such file.
   }

@@ -167,7 +167,7 @@ export function packHistograms(histograms) {
   });
 }
 
-/** @param {Histogram | SparseHistogram} histogram @returns {number} of its buckets */
+/** @param {Histogram | SparseHistogram} histogram @returns {number} of its buckets that are not empty */
 function countFilled(histogram) {
   if (histogram instanceof Map) return histogram.size;
   let filled = 0;

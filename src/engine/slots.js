@@ -170,9 +170,10 @@ export function createSlots({
         slot.awakeMs = reading.onSent(reading.now());
       },
       onFirstBytes() {
-        slot.firstBytes = clock();
+        const now = clock();
         slot.firstLateMs = lateUntilNow(slot);
         slot.firstAwakeMs = reading.onSent(reading.now());
+        slot.firstBytes = now;
       },
       onResponse(status, body) {
         failedConnects = 0;

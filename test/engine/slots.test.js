@@ -224,7 +224,7 @@ describe('a slot', () => {
     assert.deepEqual(late, [15]);
   });
 
-  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, unreadMs?: () => number, reading?: typeof ON_TIME}} options */
+  /** How late responses were read, at most, by a tool that was awake all the time and read its last two turns 1 ms late. @param {{body?: Uint8Array, unreadMs?: () => number, reading?: Parameters<typeof createSlots>[0]['reading']}} options */
   function setUpLate(options) {
     const late = /** @type {number[]} */ ([]);
     const at = { clock: () => 0 };
@@ -302,6 +302,28 @@ describe('a slot', () => {
       slots.expire();
       assert.equal(done.at(-1)?.failure, 'timeout', 'a stop before the request does not count');
     }
+  });
+
+  test('a response that begins before its large request is written has nothing of an earlier one', () => {
+    let clock = () => 0;
+    // Awake for half of the time.
+    const awakeSince = (/** @type {number} */ ms) => (clock() - ms) / 2;
+    const reading = { ...ON_TIME, onSent: () => clock(), awakeSince };
+    const { time, slots, exchange, late } = setUpLate({ body: LARGE, reading });
+    ({ clock } = time);
+    const answer = () => {
+      exchange.onFirstBytes?.();
+      time.block(20);
+      exchange.onResponse(413, LARGE);
+    };
+    time.block(10);
+    answer();
+    time.block(500);
+    slots.fire(1, 530);
+    exchange.onSent();
+    time.block(10);
+    answer();
+    assert.deepEqual(late, [15, 15]);
   });
 
   test('a large request counts as being written only once its connection is open', () => {

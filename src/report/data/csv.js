@@ -141,12 +141,7 @@ function escapeField(value) {
   const text = truncate(String(value ?? ''), MAX_CHARACTERS);
   // Spreadsheets evaluate such text as a formula. In some locales a semicolon separates fields, whatever the quotes around it.
   const safe = typeof value === 'string' ? text.replaceAll(/(?=[=+@\t\r＝＋－＠-])(?<=^|;"*)/g, "'") : text;
-  return quoteField(safe);
-}
-
-/** @param {string} text */
-function quoteField(text) {
-  return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return /[",;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** @param {number | null | undefined} ms @returns {number | null} to the microsecond */
