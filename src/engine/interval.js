@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
 import { formatDuration } from '../common/units.js';
+import { timerMs } from './clock.js';
 
 /** @import { createSeconds } from './recording/seconds.js' */
 /** @import { Shard } from './shard.js' */
@@ -25,9 +26,12 @@ const AFTER_SECOND_MS = 250;
 
 /** @param {number} leadMs until time zero @param {() => void} tick every second @returns stops the ticking */
 export function startTicking(leadMs, tick) {
-  let timer = setTimeout(() => {
-    timer = setInterval(tick, INTERVAL_MS);
-  }, leadMs + AFTER_SECOND_MS);
+  let timer = setTimeout(
+    () => {
+      timer = setInterval(tick, INTERVAL_MS);
+    },
+    timerMs(leadMs + AFTER_SECOND_MS),
+  );
   return () => clearInterval(timer);
 }
 

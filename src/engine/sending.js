@@ -1,7 +1,7 @@
 /** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
 import { AT_LIMITS } from '../http/failures.js';
 import { settledFrom, stagesOf } from '../plan/stages.js';
-import { createClock } from './clock.js';
+import { createClock, timerMs } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
@@ -151,7 +151,7 @@ export function startSending(context) {
       // A request due while a connection is free waits for this thread, not for a connection.
       backlog.sample(now, slots.free > 0 ? 0 : pacer.waiting(), slots.inFlight);
     }, WATERMARK_EVERY_MS),
-    setTimeout(watch.begin, Math.max(0, load.warmupMs - BEGIN_EARLY_MS - clock())),
+    setTimeout(watch.begin, timerMs(load.warmupMs - BEGIN_EARLY_MS - clock())),
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
 

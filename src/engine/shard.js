@@ -11,6 +11,7 @@ import { createRotation } from '../http/lookup.js';
 import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
+import { timerMs } from './clock.js';
 import { choosePacing } from './pacing/alarm.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';
@@ -109,10 +110,10 @@ export async function createShard(input, mix, onSecond) {
   const cells = createCells(plan, measuredMs, mix.members.length);
   const pacing = choosePacing(load, shards, cpus().length, load.threads);
   // Warm up first, so that the warm-up's memory is free before the recorder allocates its own.
-  if (!load.coldStart) await warmUp(input, request, pacing);
+  if (!load.coldStart) await warmUp(input, { request, memberOf: mix.memberOf }, pacing);
   const recorder = await startRecorder(input, cells.count, onSecond);
-  const warmUpLoad = load.coldStart ? null : pacingWarmUp(load);
-  const starting = pacing.byThread ? startPacingThread(input, pacing.spins !== 'never', warmUpLoad) : null;
+  const warmUpLoads = load.coldStart ? [] : pacingWarmUp(load);
+  const starting = pacing.byThread ? startPacingThread(input, pacing.spins !== 'never', warmUpLoads) : null;
   starting?.catch(recorder.stop);
   const thread = await starting;
   const handshakes = /** @type {Handshakes} */ ({});
@@ -152,7 +153,7 @@ export async function createShard(input, mix, onSecond) {
       const limit = pLimit(OPEN_AT_ONCE);
       const deadline = performance.now() + load.timeoutMs;
       const open = (/** @type {typeof connections[number]} */ connection) =>
-        connection.open(Math.max(1, deadline - performance.now())).then(
+        connection.open(timerMs(Math.max(1, deadline - performance.now()))).then(
           () => [],
           (error) => [String(error.message)],
         );

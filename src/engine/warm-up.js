@@ -26,10 +26,11 @@ const CONNECTIONS = 16;
 const ANONYMOUS = Object.freeze({ ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVersion: 'TLSv1.2' });
 
 /** @typedef {{requests: number, perSecond: number, maxMs: number}} Round */
+/** @typedef {{request: (index: number) => Request, memberOf: (index: number) => number}} Work of the plan, by index: see startSending */
 
 /**
- * V8 optimises a function after a few thousand calls, for the closures it has seen, and discards the code when
- * others follow. Two short rounds show it several closures; then two rounds send fast, and one with gaps.
+ * V8 optimises a function after a few thousand calls, for the closures and kinds of numbers it has seen, and discards the code when
+ * others follow: `node --trace-deopt` shows it, and at the start of a run nothing of the sender should be among it. Two short rounds show it several closures; then two rounds send fast, and one with gaps.
  * @type {readonly Round[]}
  */
 const ROUNDS = [
@@ -43,17 +44,17 @@ const ROUNDS = [
 /** For few requests: nothing is compiled for them, but caches are filled, and what happens only once has happened. */
 const FOR_FEW = ROUNDS.slice(0, 2);
 
-/** For a pacing thread: enough wake-ups for V8 to compile its code. @type {Round} */
-const PACED = { requests: 4000, perSecond: 40_000, maxMs: 200 };
+/** For a pacing thread: two short rounds that show V8 several closures, and enough wake-ups for it to compile the code. @type {readonly Round[]} */
+const PACED = [100, 100, 5000].map((requests) => ({ requests, perSecond: 40_000, maxMs: 200 }));
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;
 /** How often the warm-up empties the ring. */
 const DISCARD_MS = 5;
-/** Lead before the warm-up's time zero: longer than its alarm needs. */
-const LEAD_NS = 2_000_000n;
+/** Lead before the warm-up's time zero: the alarm sets a timer, as before a run. */
+const LEAD_NS = 5_000_000n;
 
-/** @param {LoadPlan} load @returns {LoadPlan} for the warm-up of a pacing thread */
-export const pacingWarmUp = (load) => loadOfRound(load, PACED);
+/** @param {LoadPlan} load @returns {LoadPlan[]} for the warm-up of a pacing thread */
+export const pacingWarmUp = (load) => PACED.map((round) => loadOfRound(load, round));
 
 /**
  * Keeps the kinds of the plan's numbers, and its nulls: V8 discards code when they change.
@@ -110,9 +111,9 @@ function memoize(make) {
 
 /**
  * Ignores failures, e.g. too many open files: the verdict on the measurement covers the send lag that cold code causes.
- * @param {ShardInput} input @param {(index: number) => Request} request @param {Pacing} pacing
+ * @param {ShardInput} input @param {Work} work @param {Pacing} pacing
  */
-export async function warmUp(input, request, pacing) {
+export async function warmUp(input, { request, memberOf }, pacing) {
   const target = startThread('warm-up', new URL('./warm-up-target.js', import.meta.url), {
     data: {
       body: input.fixture.firstResponse?.body ?? null,
@@ -122,7 +123,7 @@ export async function warmUp(input, request, pacing) {
   });
   try {
     const origin = `${isTls(input) ? 'https' : 'http'}://127.0.0.1:${await target.first('listening')}`;
-    await sendAll(origin, input, redactRequests(request), pacing);
+    await sendAll(origin, input, { request: redactRequests(request), memberOf }, pacing);
   } catch {
     // A failed warm-up does not stop the run.
   } finally {
@@ -137,10 +138,9 @@ const isTls = ({ fixture: { origin } }) => origin.startsWith('https:');
 const isHttp2 = ({ plan }) => plan.load.streamsPerConnection !== null;
 
 /**
- * @param {string} origin @param {ShardInput} input
- * @param {(index: number) => Request} request @param {Pacing} pacing
+ * @param {string} origin @param {ShardInput} input @param {Work} work @param {Pacing} pacing
  */
-async function sendAll(origin, input, request, pacing) {
+async function sendAll(origin, input, { request, memberOf }, pacing) {
   // Kept until the end: V8 forgets a collected closure and specialises on the next one again.
   const senders = [];
   const other = (/** @type {number} */ index) => request(index);
@@ -152,7 +152,7 @@ async function sendAll(origin, input, request, pacing) {
     await Promise.all(connections.map((connection) => connection.open(TIMEOUT_MS)));
     const load = loadOfRound(input.plan.load, round);
     const whole = { plan: { ...input.plan, load }, shard: 0, shards: 1 };
-    const thread = pacing.byThread ? await startPacingThread(whole, pacing.spins !== 'never', null) : null;
+    const thread = pacing.byThread ? await startPacingThread(whole, pacing.spins !== 'never', []) : null;
     const originNs = process.hrtime.bigint() + LEAD_NS;
     thread?.start(originNs);
     const ring = createRingMemory(SMALL_RING);
@@ -164,7 +164,7 @@ async function sendAll(origin, input, request, pacing) {
       originNs,
       connections,
       request: senders.length % 2 === 0 ? request : other,
-      memberOf: () => 0,
+      memberOf,
       cells: { count: 1, of: () => 0 },
       recorder: { ...openWriter(ring), finish: async () => /** @type {any} */ ({}) },
       pacing,

@@ -158,6 +158,9 @@ const gap = (seed, index) => -Math.log(uniform(seed, index));
 
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 
+/** All of V8's kind for fractions: if a fraction followed after integers, V8 would discard compiled code. @type {Part} */
+const FRACTIONS = { startMs: NaN, endMs: NaN, before: NaN, rate: NaN, slope: NaN };
+
 /** A rate over time, as straight lines. @param {readonly Line[]} lines at least one; the last may never end */
 export function createProfile(lines) {
   /** @type {Part[]} */
@@ -165,7 +168,8 @@ export function createProfile(lines) {
   let [startMs, before] = [0, 0];
   for (const { durationMs, from, to } of lines) {
     const slope = Number.isFinite(durationMs) ? (to - from) / 1000 / durationMs : 0;
-    const part = { startMs, endMs: startMs + durationMs, before, rate: from / 1000, slope };
+    const endMs = startMs + durationMs;
+    const part = Object.assign({ ...FRACTIONS }, { startMs, endMs, before, rate: from / 1000, slope });
     parts.push(part);
     startMs = part.endMs;
     before += arrivalsIn(part, durationMs);

@@ -20,7 +20,7 @@ async function warmUpWith(changes, request, origin = 'http://127.0.0.1:1') {
   const input = /** @type {ShardInput} */ (
     /** @type {unknown} */ ({ plan, fixture, tls: {}, measuredMs: null, shard: 1, shards: 2 })
   );
-  await warmUp(input, request, choosePacing(plan.load, 1, 2));
+  await warmUp(input, { request, memberOf: () => 0 }, choosePacing(plan.load, 1, 2));
 }
 
 describe('the warm-up', () => {

@@ -4,7 +4,7 @@
  * flight spins on `setImmediate`, which still serves sockets. Longer spinning would use up the thread's time
  * slice. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor spins.
  */
-import { MAX_TIMER_MS } from '../clock.js';
+import { timerMs } from '../clock.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */
@@ -72,18 +72,18 @@ export function createAlarm(clock, { byThread, spins }, onTime, sender = {}) {
     const remaining = at - now;
     if (byThread) {
       if (remaining <= CLOCK_TOLERANCE_MS) setImmediate(check);
-      else if (remaining > TIMER_FROM_MS && timer === undefined) startTimer(Math.ceil(remaining) + 1);
+      else if (remaining > TIMER_FROM_MS && timer === undefined) startTimer(remaining + 1);
     } else if (remaining <= spinFrom) {
       isSpinning = true;
       workBefore = work();
       turnFrom = now;
       setImmediate(onImmediate);
-    } else if (spins === 'never') startTimer(Math.ceil(remaining));
+    } else if (spins === 'never') startTimer(remaining);
     else startTimer(Math.max(1, Math.floor(remaining - SPIN_FROM_MS + 0.5)));
   }
   /** @param {number} ms */
   function startTimer(ms) {
-    timer = setTimeout(onTimer, Math.min(ms, MAX_TIMER_MS));
+    timer = setTimeout(onTimer, timerMs(ms));
   }
   function onTimer() {
     timer = undefined;

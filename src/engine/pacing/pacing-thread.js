@@ -10,14 +10,14 @@ import { startThread } from '../thread.js';
  * Starts the thread, which then waits for time zero.
  * @param {Pick<ShardInput, 'plan' | 'shard' | 'shards'>} input an open loop
  * @param {boolean} spins for the last hundredths of a millisecond of a wait, if gaps are wide enough
- * @param {LoadPlan | null} warmUpLoad warms the thread up first, for a few tenths of a second
+ * @param {LoadPlan[]} warmUpLoads warm the thread up first, for a tenth of a second
  */
-export async function startPacingThread({ plan: { load }, shard, shards }, spins, warmUpLoad) {
+export async function startPacingThread({ plan: { load }, shard, shards }, spins, warmUpLoads) {
   /** 1 while a wake-up is pending. */
   const isPending = new Int32Array(new SharedArrayBuffer(4));
   let onWake = () => {};
   const thread = startThread('pacing', new URL('./pacing-worker.js', import.meta.url), {
-    data: { load, shard, shards, spins, warmUpLoad, isPending },
+    data: { load, shard, shards, spins, warmUpLoads, isPending },
     onSignal() {
       Atomics.store(isPending, 0, 0);
       onWake();

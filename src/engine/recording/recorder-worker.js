@@ -21,6 +21,7 @@ import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from 
 const ROUNDS = 40;
 const ROUNDS_FOR_FEW = 2;
 const SAMPLES = 150;
+const SLEEP_EVERY = 10;
 /** Gap between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
@@ -112,8 +113,14 @@ function warmUp() {
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
     let added = 0;
+    // Nothing new, once in some rounds: the loop sleeps.
+    let sleepsAt = round % SLEEP_EVERY === 0 ? SAMPLES / 2 : null;
     // One sample at a time: V8 compiles the loop that takes them only after thousands of iterations.
     const addNext = () => {
+      if (added === sleepsAt) {
+        sleepsAt = null;
+        return;
+      }
       if (added === SAMPLES) {
         const counts = { waiting: 0, dropped: [0], rested: [0] };
         writer.end({ endedMs: SAMPLES * GAP_MS, next: SAMPLES, carriedMs: 0, ...counts });

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { total } from '../../common/sums.js';
-import { MAX_TIMER_MS } from '../clock.js';
+import { MAX_TIMER_MS, timerMs } from '../clock.js';
 
 /** A watch begins this early: reading the counters takes up to 1 ms, which would delay the first request. */
 export const BEGIN_EARLY_MS = 5;
@@ -64,14 +64,17 @@ export function watchMachine(delayMs, lengthMs) {
   let from;
   /** @type {Reading | undefined} */
   let to;
-  const begin = setTimeout(() => {
-    from = read();
-  }, delayMs - BEGIN_EARLY_MS);
+  const begin = setTimeout(
+    () => {
+      from = read();
+    },
+    timerMs(delayMs - BEGIN_EARLY_MS),
+  );
   const readEnd = () => {
     to ??= read();
     return to;
   };
-  const end = setTimeout(readEnd, Math.min(delayMs + (lengthMs ?? MAX_TIMER_MS), MAX_TIMER_MS));
+  const end = setTimeout(readEnd, timerMs(delayMs + (lengthMs ?? MAX_TIMER_MS)));
   return () => {
     clearTimeout(begin);
     clearTimeout(end);
