@@ -20,13 +20,16 @@ const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 
 /** @typedef {ReturnType<typeof createSlots>} Slots */
 /** @typedef {ReturnType<typeof createSlot>} Slot */
-/** Times in ms. @param {Connection} connection */
+/**
+ * Times in ms: NaN, not 0, until they are known. If a fraction followed after an integer, V8 would discard compiled code.
+ * @param {Connection} connection
+ */
 function createSlot(connection) {
   return {
     index: -1,
-    intended: 0,
+    intended: Number.NaN,
     /** When this slot took the request. */
-    handed: 0,
+    handed: Number.NaN,
     /** NaN until the request is on the wire. */
     sent: Number.NaN,
     /** NaN if not dialled, or without TLS. */
@@ -36,9 +39,9 @@ function createSlot(connection) {
     /** Since time zero, unless it has had a request. */
     freeSince: 0,
     /** When the request was due and a slot was free. */
-    couldStart: 0,
+    couldStart: Number.NaN,
     /** When a tool that is never late would have handed this request over. */
-    dueToStart: 0,
+    dueToStart: Number.NaN,
     /** When such a tool's slot would be free; only a slow target delays it. */
     wouldBeFree: Number.NEGATIVE_INFINITY,
     /** See watch/sender.js. */
@@ -49,17 +52,17 @@ function createSlot(connection) {
     /** The request had to open its connection first. */
     connectedFirst: false,
     /** See openingLate; once the connection is open. */
-    openedLateMs: 0,
+    openedLateMs: Number.NaN,
     /** A request that is large, or waits for the target's flow control, is not yet written. */
     isWriting: false,
     /** How late the tool was, at most, until such a request was written. */
-    writtenLateMs: 0,
+    writtenLateMs: Number.NaN,
     /** How late the tool was, at most, until the first part of the response. */
-    firstLateMs: 0,
+    firstLateMs: Number.NaN,
     /** See watch/sender.js; at that part. */
-    firstAwakeMs: 0,
+    firstAwakeMs: Number.NaN,
     /** Time in which the tool had stood still when this slot took the request. */
-    unreadMs: 0,
+    unreadMs: Number.NaN,
     connection,
   };
 }
@@ -317,6 +320,7 @@ export function createSlots({
       slot.isBusy = true;
       slot.connectedFirst = false;
       slot.isBeingHanded = true;
+      slot.openedLateMs = 0;
       slot.writtenLateMs = 0;
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));

@@ -16,8 +16,36 @@ const RESPONSE = Buffer.concat([
   Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${BODY.length}\r\n\r\n`),
   BODY,
 ]);
-/** HPACK: `:status: 200`, and `content-length`, not indexed. */
-const FIELDS = Buffer.from([0x88, 0x0f, 0x0d, `${BODY.length}`.length, ...Buffer.from(`${BODY.length}`)]);
+/** RFC 7541, appendix B. */
+const DIGITS = '00000 00001 00010 011001 011010 011011 011100 011101 011110 011111'.split(' ');
+
+/** @param {number} number in Huffman code (RFC 7541, 5.2) @returns {number[]} with its length */
+function huffmanOf(number) {
+  const bits = Array.from(`${number}`, (digit) => DIGITS[Number(digit)]).join('');
+  const bytes = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
+  return [0x80 | bytes.length, ...bytes];
+}
+
+/** @param {string} text @returns {number[]} with its length */
+const textOf = (text) => [text.length, ...Buffer.from(text)];
+
+/** HPACK, as servers use it: `:status`, a known name with a new value, a new name, the size of the table, and `content-length` in Huffman code or not. */
+const FIELDS = [
+  [
+    0x88,
+    0x5f,
+    ...textOf('application/json'),
+    0x40,
+    ...textOf('x-name'),
+    ...textOf('value'),
+    0x5c,
+    ...huffmanOf(BODY.length),
+  ],
+  [0x20, 0x88, 0x0f, 0x0d, ...textOf(`${BODY.length}`)],
+].map((bytes) => Buffer.from(bytes));
+/** Responses come in one part, or in two: these bytes later, from the end of the head, or within the body. */
+const BODY_BYTES = BODY.length + (isHttp2 ? wire.HEAD_BYTES : 0);
+const LATER_BYTES = [0, BODY_BYTES, 0, Math.ceil(BODY.length / 2)];
 /** Length of PRI * HTTP/2.0... */
 const PREFACE_BYTES = 24;
 
@@ -34,7 +62,7 @@ const answer = (bytes) => (isComplete(bytes) ? [Buffer.alloc(0), RESPONSE] : [by
 
 /** @param {number} id of a stream @returns {Buffer[]} */
 function responseFrames(id) {
-  const frames = [wire.frame(TYPE.HEADERS, FLAG.END_HEADERS, id, FIELDS)];
+  const frames = [wire.frame(TYPE.HEADERS, FLAG.END_HEADERS, id, FIELDS[(id >> 1) % FIELDS.length])];
   for (let at = 0; at === 0 || at < BODY.length; at += wire.MAX_FRAME_BYTES) {
     const flags = at + wire.MAX_FRAME_BYTES >= BODY.length ? FLAG.END_STREAM : 0;
     frames.push(wire.frame(TYPE.DATA, flags, id, BODY.subarray(at, at + wire.MAX_FRAME_BYTES)));
@@ -64,6 +92,7 @@ function answerFrames(bytes) {
 function listen(socket) {
   let pending = /** @type {Buffer} */ (Buffer.alloc(0));
   let isGreeted = !isHttp2;
+  let responses = 0;
   socket.on('error', () => socket.destroy());
   socket.on('data', (chunk) => {
     pending = Buffer.concat([pending, chunk]);
@@ -75,7 +104,14 @@ function listen(socket) {
     isGreeted = true;
     const [rest, response] = isHttp2 ? answerFrames(pending) : answer(pending);
     pending = rest;
-    if (response !== null) socket.write(response);
+    if (response === null) return;
+    const first = response.length - LATER_BYTES[responses++ % LATER_BYTES.length];
+    socket.write(response.subarray(0, first));
+    const second = response.subarray(first);
+    if (second.length === 0) return;
+    // At once, the client might read both together; over HTTP/2, other responses may follow.
+    if (isHttp2) socket.write(second);
+    else setImmediate(() => socket.write(second));
   });
 }
 const server =

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createClock } from '../../src/engine/clock.js';
 import { createAlarm } from '../../src/engine/pacing/alarm.js';
 import { startPacingThread } from '../../src/engine/pacing/pacing-thread.js';
+import { pacingWarmUp } from '../../src/engine/warm-up.js';
 import { createSchedule } from '../../src/plan/schedule.js';
 import { load } from './load-plan.js';
 
@@ -61,4 +62,21 @@ test('an arrival sent before its wake-up does not make the sender spin', async (
     globalThis.setImmediate = setImmediate;
     await pacing.stop();
   }
+});
+
+test('the warm-up of the thread wakes no sender', async () => {
+  const input = { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 };
+  const pacing = await startPacingThread(input, true, pacingWarmUp(LOAD));
+  let wakes = 0;
+  const woken = new Promise((resolve) => {
+    pacing.onWake(() => {
+      wakes++;
+      resolve(null);
+    });
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(wakes, 0);
+  pacing.start(process.hrtime.bigint());
+  await woken;
+  await pacing.stop();
 });

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { choosePacing } from '../../src/engine/pacing/alarm.js';
+import { startThread } from '../../src/engine/thread.js';
 import { redactRequests, warmUp } from '../../src/engine/warm-up.js';
+import { createConnection } from '../../src/http/connection.js';
+import { createStreams } from '../../src/http/http2-connection.js';
 import { load } from './load-plan.js';
 
 /** @import { ShardInput } from '../../src/engine/shard.js' */
@@ -9,6 +12,8 @@ import { load } from './load-plan.js';
 /** @import { LoadPlan } from '../../src/plan/load.js' */
 
 const REQUEST = Object.freeze({ method: 'POST', path: '/x', headers: {}, body: Buffer.from('asked') });
+
+const TLS = { rejectUnauthorized: true };
 
 /** More requests than all parts have. */
 const MANY = 20_000;
@@ -74,6 +79,38 @@ describe('the warm-up', () => {
     assert.equal(text.headers, bytes.headers, 'the same for the same, as the encoder remembers them');
     assert.equal(request(3), text);
   });
+
+  for (const [isHttp2, bytes] of /** @type {[boolean, number][]} */ ([
+    [false, 3],
+    [false, 2000],
+    [true, 3],
+    [true, 40_000],
+  ])) {
+    test(`its server sends ${bytes} bytes over HTTP/${isHttp2 ? 2 : 1.1}, in one part and in two`, async () => {
+      const body = Buffer.from('0123456789'.repeat(Math.ceil(bytes / 10)).slice(0, bytes));
+      const server = startThread('warm-up', new URL('../../src/engine/warm-up-target.js', import.meta.url), {
+        data: { body, isHttp2, tls: null },
+      });
+      const origin = `http://127.0.0.1:${await server.first('listening')}`;
+      const [connection] = isHttp2
+        ? createStreams({ origin, tls: TLS, streams: 1 })
+        : [createConnection({ origin, tls: TLS })];
+      await connection.open(5000);
+      for (let i = 0; i < 8; i++) {
+        const got = await new Promise((resolve, reject) =>
+          connection.send(REQUEST, {
+            onSent: () => {},
+            onFirstBytes: () => {},
+            onResponse: (status, received) => resolve({ status, received: Buffer.from(received) }),
+            onFailure: (failure) => reject(new Error(failure)),
+          }),
+        );
+        assert.deepEqual(got, { status: 200, received: body });
+      }
+      await connection.close();
+      await server.stop();
+    });
+  }
 
   test('ends even if no request can be sent', async () => {
     await warmUpWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));

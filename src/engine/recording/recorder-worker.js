@@ -21,7 +21,7 @@ import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from 
 const ROUNDS = 40;
 const ROUNDS_FOR_FEW = 2;
 const SAMPLES = 150;
-const SLEEP_EVERY = 10;
+const [SLEEP_EVERY, SLEEP_AFTER] = [10, 65];
 /** Gap between samples: each round closes a second and makes a report due. */
 const GAP_MS = 10;
 /** Several, so that V8 does not specialise on one. */
@@ -113,12 +113,12 @@ function warmUp() {
     const writer = openWriter(small);
     const operations = mix.createClassifiers(fixture);
     let added = 0;
-    // Nothing new, once in some rounds: the loop sleeps.
-    let sleepsAt = round % SLEEP_EVERY === 0 ? SAMPLES / 2 : null;
+    // Nothing new, twice in some rounds: the loop sleeps.
+    let sleepsAt = round % SLEEP_EVERY === 0 ? SLEEP_AFTER : SAMPLES;
     // One sample at a time: V8 compiles the loop that takes them only after thousands of iterations.
     const addNext = () => {
-      if (added === sleepsAt) {
-        sleepsAt = null;
+      if (added === sleepsAt && added < SAMPLES) {
+        sleepsAt += SLEEP_AFTER;
         return;
       }
       if (added === SAMPLES) {
@@ -131,7 +131,10 @@ function warmUp() {
       const intended = (i + 0.1) * GAP_MS;
       const sent = intended + (i % 7) / 100;
       const done = sent + (i % 50 === 49 ? 5000 : 0.1 + i / 100);
-      const phases = { ...NO_PHASES, firstByte: done - sent };
+      // New connections over TLS, and responses in parts, as over HTTP/2.
+      const opens = i % 10 === 0 ? 0.2 + i / 1000 : 0;
+      const transfer = i % 3 === 0 ? 0.1 + i / 1000 : 0;
+      const phases = { connect: opens, tls: opens, firstByte: done - sent - transfer, transfer };
       const times = {
         intended,
         sent,
@@ -150,7 +153,8 @@ function warmUp() {
     const ignore = IGNORE[round % IGNORE.length];
     const measured = { warmupMs: 0, measuredMs: SAMPLES * GAP_MS, onSecond: ignore, onKept: ignore };
     const recorder = createRecorder({ operations, shards, ...measured });
-    const onReport = livePort === null ? null : () => void recorder.soFar();
+    const reports = [() => void recorder.soFar(), () => void recorder.soFar()];
+    const onReport = livePort === null ? null : reports[round % 2];
     recordAll({ reader: openReader(small), recorder, onTaken, onReport });
   }
 }
