@@ -2,7 +2,7 @@
  * Signals, exit codes, and failing output. The first Ctrl-C, SIGTERM or hang-up stops sending, the second also
  * aborts requests in flight, the third ends the process at once.
  */
-import { accessSync, closeSync, constants, fstatSync, readlinkSync, writeFileSync } from 'node:fs';
+import { accessSync, closeSync, constants, fstatSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { EXIT, PkiLoadError } from '../common/errors.js';
 import { sanitizeText } from '../common/sanitize.js';
@@ -41,8 +41,11 @@ function endAtOnce() {
 function isOwnTerminal({ isTTY, fd }) {
   if (!isTTY) return false;
   try {
-    accessSync(readlinkSync(`/proc/self/fd/${fd}`), constants.R_OK | constants.W_OK);
-    return true;
+    const path = readlinkSync(`/proc/self/fd/${fd}`);
+    accessSync(path, constants.R_OK | constants.W_OK);
+    // In another mount namespace, the path may be that of another terminal.
+    const [there, here] = [statSync(path), fstatSync(fd)];
+    return there.dev === here.dev && there.ino === here.ino;
   } catch {
     return false; // Also where there is no such file.
   }

@@ -13,7 +13,7 @@ export const MAX_TIMER_MS = 0x7fff_ffff;
  * Whole milliseconds: at the first timer with a fraction, V8 would discard all compiled code that uses timers.
  * @param {number} ms @returns {number} for a timer that fires after at least this time, or the longest that there is
  */
-export const timerMs = (ms) => Math.min(Math.ceil(ms), MAX_TIMER_MS);
+export const timerMs = (ms) => Math.min(Math.max(0, Math.ceil(ms)), MAX_TIMER_MS);
 
 /**
  * A spinning sender reads its clock some 100,000 times a second. Unlike `performance.now()` and

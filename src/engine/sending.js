@@ -96,7 +96,7 @@ export function startSending(context) {
     // It reads the clock whenever something happens on a connection.
     clock: () => {
       const nowMs = clock();
-      ({ unreadMs } = stalledUntil(nowMs));
+      noteStops(nowMs);
       return nowMs;
     },
     unreadMs: () => unreadMs,
@@ -142,7 +142,7 @@ export function startSending(context) {
   });
   const timers = [
     setInterval(() => {
-      ({ unreadMs } = stalledUntil(clock()));
+      noteStops(clock());
       slots.expire();
     }, expireEveryMs),
     setInterval(() => {
@@ -154,6 +154,13 @@ export function startSending(context) {
     setTimeout(watch.begin, timerMs(load.warmupMs - BEGIN_EARLY_MS - clock())),
   ];
   if (watch.needsBeats) timers.push(setInterval(watch.beat, BEAT_MS));
+
+  /** @param {number} nowMs */
+  function noteStops(nowMs) {
+    const beforeMs = unreadMs;
+    ({ unreadMs } = stalledUntil(nowMs));
+    if (unreadMs > beforeMs) watch.reading.onStop(unreadMs - beforeMs);
+  }
 
   /** In the measured phase, if a request waits, and no other connection is free. @param {Sample} sample @param {number} backoffMs */
   function countRest({ failure, intended, done, operation }, backoffMs) {

@@ -21,7 +21,8 @@ const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 /** @typedef {ReturnType<typeof createSlots>} Slots */
 /** @typedef {ReturnType<typeof createSlot>} Slot */
 /**
- * Times in ms: NaN, not 0, until they are known. If a fraction followed after an integer, V8 would discard compiled code.
+ * Times in ms: NaN until they are known, as V8 would discard compiled code if a fraction followed after an integer. (The code that
+ * sets the two zeros runs before it is compiled.)
  * @param {Connection} connection
  */
 function createSlot(connection) {
@@ -91,7 +92,7 @@ const isLarge = ({ body }) =>
  * @param {boolean} [context.rotates] all connections take part, however long they were idle: they differ in their addresses or certificates
  * @param {(slot: Slot, sample: Sample, backoffMs: number) => void} context.onDone `operation` is not set yet; `backoffMs`: the slot rests
  * @param {() => void} context.onFree after every `onDone`
- * @param {ReturnType<typeof watchReading>} [context.reading] without it, responses count as read on arrival
+ * @param {Omit<ReturnType<typeof watchReading>, 'onStop'>} [context.reading] without it, responses count as read on arrival
  * @param {() => number} [context.unreadMs] time so far in which this thread stood still, and read nothing
  * @param {(next: () => void) => void} [context.afterPoll] calls back once the sockets have been polled
  */
@@ -168,9 +169,11 @@ export function createSlots({
       },
       onWritten() {
         if (!slot.isWriting) return;
+        clock();
         slot.isWriting = false;
-        slot.writtenLateMs = reading.awakeSince(slot.awakeMs) + unreadMs() - slot.unreadMs;
+        slot.writtenLateMs = reading.awakeSince(slot.awakeMs);
         slot.awakeMs = reading.onSent(reading.now());
+        slot.unreadMs = unreadMs();
       },
       onFirstBytes() {
         const now = clock();
@@ -180,13 +183,15 @@ export function createSlots({
       },
       onResponse(status, body) {
         failedConnects = 0;
+        const now = clock();
         const slowed = body.length > LARGE_RESPONSE_BYTES ? slowedMs(slot) : 0;
-        finish(slot, clock(), Math.max(slowed, lateUntilNow(slot)), null, status, body);
+        finish(slot, now, Math.max(slowed, lateUntilNow(slot)), null, status, body);
       },
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
-        finish(slot, clock(), Math.max(slowedMs(slot), lateUntilNow(slot)), failure, 0, null, backoffMs);
+        const now = clock();
+        finish(slot, now, lateUntilNow(slot), failure, 0, null, backoffMs);
       },
     };
   }
@@ -206,11 +211,15 @@ export function createSlots({
 
   /** @param {Slot} slot @returns {number} ms, upper bound: how much longer the server took because the tool was late */
   function slowedMs(slot) {
-    const stoodStillMs = unreadMs() - slot.unreadMs;
-    if (!Number.isNaN(slot.firstBytes))
-      return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs) + stoodStillMs;
-    const writingMs = isBeingWritten(slot) ? reading.awakeSince(slot.awakeMs) + stoodStillMs : 0;
+    if (!Number.isNaN(slot.firstBytes)) return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs);
+    const writingMs = isBeingWritten(slot) ? reading.awakeSince(slot.awakeMs) : 0;
     return openingLate(slot) + slot.writtenLateMs + writingMs;
+  }
+
+  /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */
+  function prolongedMs(slot) {
+    if (Number.isNaN(slot.firstBytes)) return slowedMs(slot);
+    return openingLate(slot) + slot.writtenLateMs + unreadMs() - slot.unreadMs;
   }
 
   /**
@@ -278,7 +287,7 @@ export function createSlots({
     const now = clock();
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
-      if (isOverdue(slot, now - Math.min(timeoutMs, slowedMs(slot))))
+      if (isOverdue(slot, now - Math.min(timeoutMs, prolongedMs(slot))))
         giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
     }
   }

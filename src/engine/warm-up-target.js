@@ -29,19 +29,15 @@ function huffmanOf(number) {
 /** @param {string} text @returns {number[]} with its length */
 const textOf = (text) => [text.length, ...Buffer.from(text)];
 
-/** HPACK, as servers use it: `:status`, a known name with a new value, a new name, the size of the table, and `content-length` in Huffman code or not. */
+/** HPACK, as servers use it; `content-length` in Huffman code and as text. */
+const [STATUS_200, CONTENT_TYPE, NEW_NAME, CONTENT_LENGTH, TABLE_SIZE_0] = [0x88, 0x5f, 0x40, 0x5c, 0x20];
+const CONTENT_LENGTH_NOT_INDEXED = [0x0f, 0x0d];
 const FIELDS = [
   [
-    0x88,
-    0x5f,
-    ...textOf('application/json'),
-    0x40,
-    ...textOf('x-name'),
-    ...textOf('value'),
-    0x5c,
-    ...huffmanOf(BODY.length),
+    ...[STATUS_200, CONTENT_TYPE, ...textOf('application/json'), NEW_NAME, ...textOf('x-name')],
+    ...[...textOf('value'), CONTENT_LENGTH, ...huffmanOf(BODY.length)],
   ],
-  [0x20, 0x88, 0x0f, 0x0d, ...textOf(`${BODY.length}`)],
+  [TABLE_SIZE_0, STATUS_200, ...CONTENT_LENGTH_NOT_INDEXED, ...textOf(`${BODY.length}`)],
 ].map((bytes) => Buffer.from(bytes));
 /** Responses come in one part, or in two: these bytes later, from the end of the head, or within the body. */
 const BODY_BYTES = BODY.length + (isHttp2 ? wire.HEAD_BYTES : 0);

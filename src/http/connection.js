@@ -65,7 +65,7 @@ export function createConnection({ origin, tls, maxRequests = null, route: given
   /** @type {Exchange | null} */
   let exchange = null;
   let sent = false;
-  /** Requests sent, and sent again. */
+  /** Changes with each request, and with each large write. */
   let sends = 0;
   /** A response has ended, but what came with it may not be read yet, which a request sent now would take for its response. */
   let settling = false;

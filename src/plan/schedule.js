@@ -159,7 +159,9 @@ const gap = (seed, index) => -Math.log(uniform(seed, index));
 /** @typedef {{startMs: number, endMs: number, before: number, rate: number, slope: number}} Part rates per ms, `slope` per ms² */
 
 /** All of V8's kind for fractions: if a fraction followed after integers, V8 would discard compiled code. @type {Part} */
-const FRACTIONS = { startMs: NaN, endMs: NaN, before: NaN, rate: NaN, slope: NaN };
+const FRACTIONS = {
+  ...{ startMs: Number.NaN, endMs: Number.NaN, before: Number.NaN, rate: Number.NaN, slope: Number.NaN },
+};
 
 /** A rate over time, as straight lines. @param {readonly Line[]} lines at least one; the last may never end */
 export function createProfile(lines) {

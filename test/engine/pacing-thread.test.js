@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { createClock } from '../../src/engine/clock.js';
 import { createAlarm } from '../../src/engine/pacing/alarm.js';
 import { startPacingThread } from '../../src/engine/pacing/pacing-thread.js';
@@ -65,18 +67,16 @@ test('an arrival sent before its wake-up does not make the sender spin', async (
 });
 
 test('the warm-up of the thread wakes no sender', async () => {
-  const input = { plan: /** @type {Plan} */ ({ load: LOAD }), shard: 0, shards: 1 };
-  const pacing = await startPacingThread(input, true, pacingWarmUp(LOAD));
-  let wakes = 0;
-  const woken = new Promise((resolve) => {
-    pacing.onWake(() => {
-      wakes++;
-      resolve(null);
-    });
+  const isPending = new Int32Array(new SharedArrayBuffer(4));
+  const warmUpLoads = pacingWarmUp(LOAD);
+  const worker = new Worker(new URL('../../src/engine/pacing/pacing-worker.js', import.meta.url), {
+    workerData: { load: LOAD, shard: 0, shards: 1, spins: true, warmUpLoads, isPending },
   });
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(wakes, 0);
-  pacing.start(process.hrtime.bigint());
-  await woken;
-  await pacing.stop();
+  const [first] = await once(worker, 'message');
+  assert.deepEqual(first, { type: 'ready' });
+  assert.equal(isPending[0], 0);
+  worker.postMessage(process.hrtime.bigint());
+  assert.deepEqual(await once(worker, 'message'), [null]);
+  assert.equal(isPending[0], 1);
+  await worker.terminate();
 });

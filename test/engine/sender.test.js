@@ -103,7 +103,7 @@ describe('the watch of a sender thread', () => {
 
 /** A thread whose time is passed by hand, and whose turns end when they are told to. */
 function createThread() {
-  const at = { now: 0, idle: 0, queued: 0 };
+  const at = { now: 0, idle: 0, spun: 0, queued: 0 };
   let ended = () => {};
   let asked = 0;
   const reading = watchReading({
@@ -113,6 +113,7 @@ function createThread() {
       asked++;
       return at.queued;
     },
+    emptySpinMs: () => at.spun,
     afterTurn: (call) => {
       ended = call;
     },
@@ -120,6 +121,12 @@ function createThread() {
   return {
     reading,
     asked: () => asked,
+    /** Short turns that poll the sockets, and find nothing. @param {number} ms */
+    spin(ms) {
+      ended();
+      at.now += ms;
+      at.spun += ms;
+    },
     /** @param {number} ms */
     work(ms) {
       at.now += ms;
@@ -189,6 +196,44 @@ describe('the upper bound of a late read', () => {
     poll(10);
     work(2);
     near(reading.lateMs(second), 5);
+  });
+
+  test('includes a stop of the process while its event loop waited, once, and until two turns later', () => {
+    const { reading, work, poll } = createThread();
+    const first = reading.onSent(reading.now());
+    poll(2000);
+    reading.onStop(1900);
+    near(reading.lateMs(first), 1900);
+    const second = reading.onSent(reading.now());
+    poll(10);
+    near(reading.lateMs(second), 0);
+    poll(10);
+    reading.onSent(reading.now());
+    poll(10);
+    near(reading.lateMs(first), 0);
+    work(1);
+  });
+
+  test('includes a stop of a thread that ran once, not twice', () => {
+    const { reading, queue, poll } = createThread();
+    const sent = reading.onSent(reading.now());
+    poll(20, 60);
+    reading.onStop(70);
+    near(reading.lateMs(sent), 70);
+    const again = reading.onSent(reading.now());
+    poll(5);
+    reading.onSent(reading.now());
+    queue(60);
+    reading.onStop(60);
+    near(reading.lateMs(again), 60);
+  });
+
+  test('excludes short turns without work: each polled the sockets', () => {
+    const { reading, work, spin } = createThread();
+    const sent = reading.onSent(reading.now());
+    spin(300);
+    work(0.2);
+    near(reading.lateMs(sent), 0.2);
   });
 
   test('includes the time spent on earlier responses in the same turn', () => {

@@ -59,7 +59,7 @@ function setUp({
     },
   }));
   const slots = createSlots({
-    clock: time.clock,
+    clock: () => time.clock(),
     connections,
     request: (index) => ({ method: 'GET', path: String(index), headers: {}, body: sentBody }),
     timeoutMs,
@@ -275,55 +275,68 @@ describe('a slot', () => {
     }
   });
 
-  test('time in which the tool stood still counts only where the server may have waited for it', () => {
-    for (const [body, isPartly, isOverdue] of /** @type {const} */ ([
-      [undefined, false, true],
-      [undefined, true, false],
-      [LARGE, false, false],
+  test('a response of which a part has come has more time if the tool stood still, and only then', () => {
+    for (const [isPartly, stoppedMs, isLate] of /** @type {const} */ ([
+      [false, 60, true],
+      [true, 60, false],
+      [true, 0, true],
     ])) {
       let unreadMs = 7;
-      const { time, slots, exchange, late, done } = setUpLate({
-        body,
-        unreadMs: () => unreadMs,
-        reading: { ...ON_TIME, lateMs: () => 1 },
-      });
+      const { time, slots, exchange, done } = setUpLate({ unreadMs: () => unreadMs });
       time.block(90);
-      unreadMs += 60;
+      unreadMs += stoppedMs;
       if (isPartly) exchange.onFirstBytes?.();
       time.block(60);
       slots.expire();
-      assert.equal(done.length, isOverdue ? 1 : 0);
-      if (isOverdue) continue;
-      exchange.onResponse(200, LARGE);
-      assert.deepEqual(late, [isPartly ? 61 : 60]);
+      assert.equal(done.length, isLate ? 1 : 0, `${isPartly}, ${stoppedMs} ms`);
+      if (isLate) continue;
+      exchange.onResponse(200, SMALL);
       slots.fire(1, 150);
       exchange.onSent();
+      exchange.onFirstBytes?.();
       time.block(100);
       slots.expire();
       assert.equal(done.at(-1)?.failure, 'timeout', 'a stop before the request does not count');
     }
   });
 
-  test('a response that begins before its large request is written has nothing of an earlier one', () => {
-    let clock = () => 0;
-    // Awake for half of the time.
-    const awakeSince = (/** @type {number} */ ms) => (clock() - ms) / 2;
-    const reading = { ...ON_TIME, onSent: () => clock(), awakeSince };
-    const { time, slots, exchange, late } = setUpLate({ body: LARGE, reading });
-    ({ clock } = time);
-    const answer = () => {
-      exchange.onFirstBytes?.();
-      time.block(20);
-      exchange.onResponse(413, LARGE);
-    };
+  test('a stop while a large request is written prolongs its timeout once', () => {
+    let unreadMs = 0;
+    const reading = { ...ON_TIME, awakeSince: () => unreadMs };
+    const { time, slots, exchange, done } = setUpLate({ body: LARGE, unreadMs: () => unreadMs, reading });
+    time.block(40);
+    unreadMs += 40;
+    exchange.onWritten?.();
+    exchange.onFirstBytes?.();
+    time.block(95);
+    slots.expire();
+    assert.equal(done.length, 0);
     time.block(10);
-    answer();
-    time.block(500);
-    slots.fire(1, 530);
-    exchange.onSent();
-    time.block(10);
-    answer();
-    assert.deepEqual(late, [15, 15]);
+    slots.expire();
+    assert.equal(done[0]?.failure, 'timeout');
+  });
+
+  test('the clock, which notices stops, is read before the lateness', () => {
+    for (const event of /** @type {const} */ (['onWritten', 'onFirstBytes', 'onResponse', 'onFailure'])) {
+      let readings = 0;
+      const reading = { ...ON_TIME };
+      const { slots, exchanges, time } = setUp({ body: LARGE, reading });
+      slots.fire(0, 0);
+      exchanges[0].onSent();
+      const { clock } = time;
+      const note = () => {
+        if (readings === 0) assert.fail(`${event}: the lateness was read first`);
+        return 0;
+      };
+      Object.assign(reading, { lateMs: note, awakeSince: note });
+      time.clock = () => {
+        readings++;
+        return clock();
+      };
+      if (event === 'onResponse') exchanges[0].onResponse(200, LARGE);
+      else if (event === 'onFailure') exchanges[0].onFailure('reset', false);
+      else exchanges[0][event]?.();
+    }
   });
 
   test('a large request counts as being written only once its connection is open', () => {

@@ -86,7 +86,7 @@ export function createWatch({
   let lateBeatsMs = 0;
   let nappedMs = 0;
   const queuedMs = runQueue?.readMs ?? (() => lateBeatsMs + lateBeatMs());
-  const reading = watchReading({ now, idleMs, queuedMs, afterTurn: setImmediate });
+  const reading = watchReading({ now, idleMs, queuedMs, emptySpinMs, afterTurn: setImmediate });
 
   /** @param {PerformanceEntry[]} entries */
   function addCollections(entries) {
@@ -155,13 +155,17 @@ export function createWatch({
  * @param {object} sources @param {() => number} sources.now ms, monotonic
  * @param {() => number} sources.idleMs event-loop idle time so far
  * @param {() => number} sources.queuedMs time so far in which this thread was runnable without a core
+ * @param {() => number} [sources.emptySpinMs] time so far in short turns of the event loop without work: each polled the sockets
  * @param {(call: () => void) => void} sources.afterTurn calls back after the turn of the event loop
  */
-export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
+export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, afterTurn }) {
   let sampled = { atMs: now(), idleMs: idleMs(), queuedMs: queuedMs() };
   let isTurn = false;
   /** The event loop waits only between turns. */
   let turnIdleMs = sampled.idleMs;
+  let turnSpinMs = emptySpinMs();
+  /** Time in which the process was stopped while its event loop waited: nothing woke it. */
+  let stoppedMs = 0;
   /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
@@ -170,9 +174,9 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
   /** Last one in `longestMs`. */
   let slice = 0;
 
-  /** Lower bound of the time this thread was awake or runnable. @param {number} atMs in this turn */
+  /** Lower bound of the time this thread was awake, runnable or stopped. @param {number} atMs in this turn */
   function awakeMs(atMs) {
-    return atMs - turnIdleMs + sampled.queuedMs;
+    return atMs - turnIdleMs - turnSpinMs + sampled.queuedMs + stoppedMs;
   }
   /** Upper bound. @param {number} fromMs in time awake */
   function awakeSince(fromMs) {
@@ -193,6 +197,7 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
     isTurn = true;
     afterTurn(endTurn);
     turnIdleMs = idleMs();
+    turnSpinMs = emptySpinMs();
     const atMs = now();
     if (atMs - sampled.atMs >= SAMPLE_EVERY_MS) sampled = { atMs, idleMs: turnIdleMs, queuedMs: queuedMs() };
   }
@@ -208,7 +213,12 @@ export function watchReading({ now, idleMs, queuedMs, afterTurn }) {
       beginTurn();
       // The counter cannot have grown by more than the time since then.
       const queuedThenMs = Math.max(knownMs, sampled.queuedMs - (now() - beforeMs));
-      return beforeMs - turnIdleMs + queuedThenMs;
+      return beforeMs - turnIdleMs - turnSpinMs + queuedThenMs + stoppedMs;
+    },
+    /** Call in the turn in which it is noticed. @param {number} ms in which this thread stood still, just now */
+    onStop(ms) {
+      beginTurn();
+      stoppedMs += Math.max(0, ms - (awakeMs(now()) - endedMs));
     },
     /** For a response just read. @param {number} sentMs from `onSent` @returns {number} ms, upper bound */
     lateMs(sentMs) {
