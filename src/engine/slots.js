@@ -163,6 +163,7 @@ export function createSlots({
         if (slot.connectedFirst)
           slot.openedLateMs = reading.openingLateMs(slot.awakeMs, slot.sent - slot.handed);
         slot.awakeMs = reading.onSent(reading.now());
+        slot.unreadMs = unreadMs();
       },
       onHeldBack() {
         slot.isWriting = true;
@@ -191,7 +192,8 @@ export function createSlots({
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
         const now = clock();
-        finish(slot, now, lateUntilNow(slot), failure, 0, null, backoffMs);
+        // Of a response of unknown size.
+        finish(slot, now, Math.max(slowedMs(slot), lateUntilNow(slot)), failure, 0, null, backoffMs);
       },
     };
   }
@@ -215,6 +217,9 @@ export function createSlots({
     const writingMs = isBeingWritten(slot) ? reading.awakeSince(slot.awakeMs) : 0;
     return openingLate(slot) + slot.writtenLateMs + writingMs;
   }
+
+  /** @param {Slot} slot @returns {number} ms, upper bound: the same for a response of which a part has come */
+  const arrivingLate = (slot) => (Number.isNaN(slot.firstBytes) ? 0 : slowedMs(slot));
 
   /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */
   function prolongedMs(slot) {
@@ -288,7 +293,7 @@ export function createSlots({
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
       if (isOverdue(slot, now - Math.min(timeoutMs, prolongedMs(slot))))
-        giveUp(slot, now, now - slot.handed - timeoutMs, 'timeout');
+        giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, arrivingLate(slot)), 'timeout');
     }
   }
 

@@ -90,7 +90,7 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
   const end = `, but not for longer than ${formatDuration(Math.max(0, lastMs))}: a longer run will fail then`;
   const warnings = [`${expires}; it will be renewed during the run${isBounded ? end : ''}.`];
   // The first renewal may come sooner than later ones: the token is near its end.
-  return { renewEveryMs: ttlMs > 0 ? Math.ceil((ttlMs * 2) / 3) : MIN_RENEWAL_MS, warnings };
+  return { renewEveryMs: ttlMs > 0 ? (ttlMs * 2) / 3 : MIN_RENEWAL_MS, warnings };
 }
 
 /** The shortest time between two renewals, whatever lifetime the server reports. */
@@ -103,7 +103,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 const MIN_INTERVAL_RATIO = 0.6;
 
 /** @param {number} ttlMs */
-const renewAfterMs = (ttlMs) => Math.max(Math.ceil((ttlMs * 2) / 3), MIN_RENEWAL_MS);
+const renewAfterMs = (ttlMs) => Math.max((ttlMs * 2) / 3, MIN_RENEWAL_MS);
 
 /**
  * Renews the token at two thirds of its life, until stopped. Never throws: it warns of a failure and tries again before the
@@ -117,8 +117,8 @@ export function startRenewal(client, { renewEveryMs, onWarning = () => {}, ...sy
   let isStopped = false;
   let everyMs = renewEveryMs;
   const arm = (/** @type {number} */ ms) =>
-    setTimer(renew, Math.min(Math.max(ms, MIN_RENEWAL_MS), MAX_TIMER_MS));
-  let timer = setTimer(renew, Math.min(everyMs || MIN_RENEWAL_MS, MAX_TIMER_MS));
+    setTimer(renew, Math.min(Math.max(Math.ceil(ms), MIN_RENEWAL_MS), MAX_TIMER_MS));
+  let timer = setTimer(renew, Math.min(Math.ceil(everyMs) || MIN_RENEWAL_MS, MAX_TIMER_MS));
 
   async function renew() {
     const outcome = await renewOnce(client, everyMs);

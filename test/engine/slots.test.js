@@ -316,6 +316,33 @@ describe('a slot', () => {
     assert.equal(done[0]?.failure, 'timeout');
   });
 
+  test('a response that fails, or is late, in the middle allows for all that the server may have waited', () => {
+    for (const ends of ['failure', 'timeout']) {
+      const { time, slots, exchange, late } = setUpLate({});
+      time.block(10);
+      exchange.onFirstBytes?.();
+      time.block(90);
+      if (ends === 'failure') exchange.onFailure('truncated', false);
+      else slots.expire();
+      assert.deepEqual(late, [91]);
+    }
+  });
+
+  test('a stop while the connection opens prolongs the timeout once', () => {
+    let unreadMs = 0;
+    const reading = { ...ON_TIME, openingLateMs: () => unreadMs };
+    const { time, slots, exchanges, done } = setUp({ timeoutMs: 100, unreadMs: () => unreadMs, reading });
+    slots.fire(0, 0);
+    exchanges[0].onConnect?.();
+    unreadMs += 40;
+    time.block(50);
+    exchanges[0].onSent();
+    exchanges[0].onFirstBytes?.();
+    time.block(95);
+    slots.expire();
+    assert.equal(done[0]?.failure, 'timeout');
+  });
+
   test('the clock, which notices stops, is read before the lateness', () => {
     for (const event of /** @type {const} */ (['onWritten', 'onFirstBytes', 'onResponse', 'onFailure'])) {
       let readings = 0;
@@ -324,7 +351,9 @@ describe('a slot', () => {
       slots.fire(0, 0);
       exchanges[0].onSent();
       const { clock } = time;
+      let asked = 0;
       const note = () => {
+        asked++;
         if (readings === 0) assert.fail(`${event}: the lateness was read first`);
         return 0;
       };
@@ -336,7 +365,30 @@ describe('a slot', () => {
       if (event === 'onResponse') exchanges[0].onResponse(200, LARGE);
       else if (event === 'onFailure') exchanges[0].onFailure('reset', false);
       else exchanges[0][event]?.();
+      assert.ok(asked > 0, event);
     }
+  });
+
+  test('a response that begins before its large request is written has nothing of an earlier one', () => {
+    let clock = () => 0;
+    // Awake for half of the time.
+    const awakeSince = (/** @type {number} */ ms) => (clock() - ms) / 2;
+    const reading = { ...ON_TIME, onSent: () => clock(), awakeSince };
+    const { time, slots, exchange, late } = setUpLate({ body: LARGE, reading });
+    ({ clock } = time);
+    const answer = () => {
+      exchange.onFirstBytes?.();
+      time.block(20);
+      exchange.onResponse(413, LARGE);
+    };
+    time.block(10);
+    answer();
+    time.block(500);
+    slots.fire(1, 530);
+    exchange.onSent();
+    time.block(10);
+    answer();
+    assert.deepEqual(late, [15, 15]);
   });
 
   test('a large request counts as being written only once its connection is open', () => {

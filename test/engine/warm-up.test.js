@@ -115,15 +115,6 @@ describe('the warm-up', () => {
     });
   }
 
-  test('causes no warning of Node.js', async () => {
-    const warnings = /** @type {string[]} */ ([]);
-    const onWarning = (/** @type {Error} */ { message }) => void warnings.push(message);
-    process.on('warning', onWarning);
-    await warmUpWith({ ratePerSecond: 1000 }, () => REQUEST);
-    process.off('warning', onWarning);
-    assert.deepEqual(warnings, []);
-  });
-
   test('ends even if no request can be sent', async () => {
     await warmUpWith({}, () => ({ ...REQUEST, path: 'no path\r\n' }));
   });

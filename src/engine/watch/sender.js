@@ -169,6 +169,8 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
   /** Ends of the last two turns, in time awake: older bytes were read before this turn. */
   let endedMs = awakeMs(sampled.atMs);
   let endedBeforeMs = endedMs;
+  /** When the last one ended. */
+  let endedAtMs = sampled.atMs;
   /** By time slice: the longest time awake of two consecutive turns. */
   const longestMs = new Float64Array(SLICES);
   /** Last one in `longestMs`. */
@@ -190,7 +192,8 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
     for (slice = Math.max(slice, last - SLICES); slice < last; slice++) longestMs[(slice + 1) % SLICES] = 0;
     longestMs[slice % SLICES] = Math.max(longestMs[slice % SLICES], awakeSince(endedBeforeMs));
     endedBeforeMs = endedMs;
-    endedMs = awakeMs(now());
+    endedAtMs = now();
+    endedMs = awakeMs(endedAtMs);
   }
   function beginTurn() {
     if (isTurn) return;
@@ -218,7 +221,10 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
     /** Call in the turn in which it is noticed. @param {number} ms in which this thread stood still, just now */
     onStop(ms) {
       beginTurn();
-      stoppedMs += Math.max(0, ms - (awakeMs(now()) - endedMs));
+      const atMs = now();
+      // All time between that turn and the stop may have been awake.
+      const beforeMs = Math.max(0, atMs - ms - endedAtMs);
+      stoppedMs += Math.max(0, ms - Math.max(0, awakeMs(atMs) - endedMs - beforeMs));
     },
     /** For a response just read. @param {number} sentMs from `onSent` @returns {number} ms, upper bound */
     lateMs(sentMs) {
