@@ -6,15 +6,6 @@
 /** @typedef {() => number} Clock milliseconds since the common origin */
 
 const NS_PER_S = 1_000_000_000n;
-/** Node.js fires a timer with a longer delay immediately. */
-export const MAX_TIMER_MS = 0x7fff_ffff;
-
-/**
- * Whole milliseconds: at the first timer with a fraction, V8 would discard all compiled code that uses timers.
- * @param {number} ms @returns {number} for a timer that fires after at least this time, or the longest that there is
- */
-export const timerMs = (ms) => Math.min(Math.max(0, Math.ceil(ms)), MAX_TIMER_MS);
-
 /**
  * A spinning sender reads its clock some 100,000 times a second. Unlike `performance.now()` and
  * `hrtime.bigint()`, `process.hrtime()` allocates nothing in compiled code.

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../common/errors.js';
 import { total } from '../common/sums.js';
+import { timerMs } from '../common/timers.js';
 import { formatDuration } from '../common/units.js';
-import { timerMs } from './clock.js';
 
 /** @import { createSeconds } from './recording/seconds.js' */
 /** @import { Shard } from './shard.js' */

@@ -1,7 +1,8 @@
 /** One shard's sending, from time zero to its last response: connects pacer, slots, recorder and watch. */
+import { timerMs } from '../common/timers.js';
 import { AT_LIMITS } from '../http/failures.js';
 import { settledFrom, stagesOf } from '../plan/stages.js';
-import { createClock, timerMs } from './clock.js';
+import { createClock } from './clock.js';
 import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';

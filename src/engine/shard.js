@@ -5,13 +5,13 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import { timerMs } from '../common/timers.js';
 import { createConnection } from '../http/connection.js';
 import { createStreams } from '../http/http2-connection.js';
 import { createRotation } from '../http/lookup.js';
 import { tlsInRotation } from '../http/tls.js';
 import { shardOfThread, share } from '../plan/shard-part.js';
 import { createStageFinder, stageTimesOf } from '../plan/stages.js';
-import { timerMs } from './clock.js';
 import { choosePacing } from './pacing/alarm.js';
 import { arrivalsOf } from './pacing/pacer.js';
 import { startPacingThread } from './pacing/pacing-thread.js';

@@ -29,8 +29,9 @@ const ANONYMOUS = Object.freeze({ ciphers: 'AECDH-AES128-SHA:@SECLEVEL=0', maxVe
 /** @typedef {{request: (index: number) => Request, memberOf: (index: number) => number}} Work of the plan, by index: see startSending */
 
 /**
- * V8 optimises a function after a few thousand calls, for the closures and kinds of numbers it has seen, and discards the code when
- * others follow: `node --trace-deopt` shows it, and at the start of a run nothing of the sender should be among it. Two short rounds show it several closures; then two rounds send fast, and one with gaps.
+ * V8 optimises a function after a few thousand calls, for the closures and kinds of numbers it has seen, and
+ * discards the code when others follow. `node --trace-deopt` shows it: at the start of a run, nothing of the sender
+ * should be among it. Two short rounds show it several closures; then two rounds send fast, and one with gaps.
  * @type {readonly Round[]}
  */
 const ROUNDS = [
@@ -44,7 +45,10 @@ const ROUNDS = [
 /** For few requests: nothing is compiled for them, but caches are filled, and what happens only once has happened. */
 const FOR_FEW = ROUNDS.slice(0, 2);
 
-/** For a pacing thread: two short rounds that show V8 several closures, and enough wake-ups for it to compile the code. @type {readonly Round[]} */
+/**
+ * For a pacing thread: two short rounds that show V8 several closures, and enough wake-ups for it to compile the code.
+ * @type {readonly Round[]}
+ */
 const PACED = [100, 100, 5000].map((requests) => ({ requests, perSecond: 40_000, maxMs: 200 }));
 /** For opening a connection, and for a response in a closed loop. */
 const TIMEOUT_MS = 1000;

@@ -160,7 +160,11 @@ const gap = (seed, index) => -Math.log(uniform(seed, index));
 
 /** All of V8's kind for fractions: if a fraction followed after integers, V8 would discard compiled code. @type {Part} */
 const FRACTIONS = {
-  ...{ startMs: Number.NaN, endMs: Number.NaN, before: Number.NaN, rate: Number.NaN, slope: Number.NaN },
+  startMs: Number.NaN,
+  endMs: Number.NaN,
+  before: Number.NaN,
+  rate: Number.NaN,
+  slope: Number.NaN,
 };
 
 /** A rate over time, as straight lines. @param {readonly Line[]} lines at least one; the last may never end */

@@ -1,5 +1,6 @@
 /** Checks before a run that the token is valid for long enough, and renews it during the run. */
 import { PkiLoadError, targetError } from '../common/errors.js';
+import { timerMs } from '../common/timers.js';
 import { formatDuration } from '../common/units.js';
 import { NEW_TOKEN, numberOf, recordOf } from './client.js';
 import { noToken } from './environment.js';
@@ -96,9 +97,6 @@ function judgeTtl(data, ttlMs, neededMs, nowMs) {
 /** The shortest time between two renewals, whatever lifetime the server reports. */
 const MIN_RENEWAL_MS = 3000;
 
-/** The longest delay that setTimeout accepts. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** New renewal interval / previous one; less means that the token is close to its maximum TTL. */
 const MIN_INTERVAL_RATIO = 0.6;
 
@@ -116,9 +114,8 @@ export function startRenewal(client, { renewEveryMs, onWarning = () => {}, ...sy
   const { setTimer = (callback, ms) => setTimeout(callback, ms).unref(), clearTimer = clearTimeout } = system;
   let isStopped = false;
   let everyMs = renewEveryMs;
-  const arm = (/** @type {number} */ ms) =>
-    setTimer(renew, Math.min(Math.max(Math.ceil(ms), MIN_RENEWAL_MS), MAX_TIMER_MS));
-  let timer = setTimer(renew, Math.min(Math.ceil(everyMs) || MIN_RENEWAL_MS, MAX_TIMER_MS));
+  const arm = (/** @type {number} */ ms) => setTimer(renew, timerMs(Math.max(ms, MIN_RENEWAL_MS)));
+  let timer = setTimer(renew, timerMs(everyMs || MIN_RENEWAL_MS));
 
   async function renew() {
     const outcome = await renewOnce(client, everyMs);

@@ -4,7 +4,7 @@
  * flight spins on `setImmediate`, which still serves sockets. Longer spinning would use up the thread's time
  * slice. With a pacing thread, which calls `check` when an arrival is due, an alarm neither sleeps nor spins.
  */
-import { timerMs } from '../clock.js';
+import { timerMs } from '../../common/timers.js';
 
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { Clock } from '../clock.js' */

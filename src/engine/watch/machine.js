@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { total } from '../../common/sums.js';
-import { MAX_TIMER_MS, timerMs } from '../clock.js';
+import { MAX_TIMER_MS, timerMs } from '../../common/timers.js';
 
 /** A watch begins this early: reading the counters takes up to 1 ms, which would delay the first request. */
 export const BEGIN_EARLY_MS = 5;
