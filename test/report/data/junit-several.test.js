@@ -50,14 +50,15 @@ const COMPARISON = {
   ],
 };
 
-test('runs of a set that did not take place are an error', async () => {
-  const set = createRunSet('issue', [runOf(1, 0, judged('met'))], 3);
+test('runs of a set that did not take place or were interrupted are an error', async () => {
+  const runs = [runOf(1, 0, judged('met')), runOf(1, 1, { ...judged('met'), interrupted: true })];
+  const set = createRunSet('issue', runs, 3);
   const { suites, attributes } = readJunit(await renderDocument('junit', set));
   assert.deepEqual(
     suites[0].cases[0].problems.map(({ kind, message }) => [kind, message]),
     [['error', '1 of 3 runs completed.']],
   );
-  assert.deepEqual([suites.length, attributes.errors], [2, '1']);
+  assert.deepEqual([suites.length, attributes.errors], [3, '2']);
 });
 
 test('each run of a set is a suite with the same cases as a single run', async () => {
