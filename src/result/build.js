@@ -190,5 +190,9 @@ export function errorRateOf(counts) {
  */
 export function shareBar(count, due, toolErrors = 0) {
   const low = proportionLowerBound(Math.max(0, count - toolErrors), due);
-  return { low, high: proportionUpperBound(count, due) };
+  return {
+    low,
+    high: proportionUpperBound(count, due),
+    ...(toolErrors > 0 ? { tool: toolErrors / due } : {}),
+  };
 }

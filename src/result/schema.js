@@ -200,7 +200,8 @@ const Block = z.object({
   totals: Totals,
   /** errors / (succeeded + errors); null if no request was due. */
   errorShare: share,
-  errorShareBar: z.object({ low: amount, high: amount }).optional(),
+  /** `tool`: the share that the tool or its machine may have caused. */
+  errorShareBar: z.object({ low: amount, high: amount, tool: amount.optional() }).optional(),
   /** Basis of the rates: the planned time, until the last response of a number of requests, or until the last success of a backlog. */
   windowSeconds: amount.optional(),
   rates: Rates,

@@ -63,27 +63,58 @@ describe('one metric', () => {
     });
   }
 
-  test('the excess lateness of the tool in one group is not a difference', () => {
+  describe('where the part of the tool is greater in one group,', () => {
     const none = [0, 0, 0, 0, 0];
     const late = [9, 9, 9, 9, 9];
+    const partsOf = (/** @type {number[]} */ tool, unknown = none) => ({ tool, unknown });
     const found = (
       /** @type {MetricHead} */ metric,
-      /** @type {number[][]} */ tool,
-      [base, other] = [lower, higher],
-    ) => compareSamples(metric, base, other, { seed: 1, tool: { base: tool[0], other: tool[1] } });
-    assert.equal(found(P99, [none, late]).verdict, 'no difference shown');
-    assert.match(
-      found(P99, [none, late]).text,
-      /may have caused the difference: its lateness was greater in one group/,
-    );
-    assert.equal(found(P99, [late, late]).verdict, 'slower');
-    assert.equal(found(P99, [late, none]).verdict, 'slower');
-    assert.equal(found(RATE, [none, late], [higher, lower]).verdict, 'no difference shown');
-    assert.equal(found(RATE, [late, none], [higher, lower]).verdict, 'lower');
-    const [low] = found(P99, [none, late]).interval ?? [];
-    assert.ok(Number(low) < 100 && Number(found(P99, [late, late]).interval?.[0]) > 100);
-    assert.equal(isShownBetter(P99, lower, higher, { base: late, other: none }), false);
-    assert.equal(isShownBetter(P99, lower, higher, { base: none, other: none }), true);
+      /** @type {number[][]} */ [base, other],
+      [a, b] = [lower, higher],
+    ) => compareSamples(metric, a, b, { seed: 1, parts: { base: partsOf(base), other: partsOf(other) } });
+
+    test('the excess is not a difference', () => {
+      assert.equal(found(P99, [none, late]).verdict, 'no difference shown');
+      assert.match(
+        found(P99, [none, late]).text,
+        /may have caused the difference: its lateness was more in one group/,
+      );
+      assert.equal(found(P99, [late, late]).verdict, 'slower');
+      assert.equal(found(P99, [late, none]).verdict, 'slower');
+      assert.equal(found(RATE, [none, late], [higher, lower]).verdict, 'no difference shown');
+      assert.equal(found(RATE, [late, none], [higher, lower]).verdict, 'lower');
+      const [low] = found(P99, [none, late]).interval ?? [];
+      assert.ok(Number(low) < 100 && Number(found(P99, [late, late]).interval?.[0]) > 100);
+      assert.equal(isShownBetter(P99, lower, higher, { base: partsOf(late), other: partsOf(none) }), false);
+      assert.equal(isShownBetter(P99, lower, higher, { base: partsOf(none), other: partsOf(none) }), true);
+    });
+
+    test('the excess may hide a difference', () => {
+      const { verdict, text, possible } = found(P99, [late, none], [higher, higher]);
+      assert.equal(verdict, 'no difference shown');
+      assert.match(text, /may hide a difference: its lateness was more in one group than in the other\.$/);
+      assert.deepEqual(
+        possible?.map((one) => one.verdict),
+        ['no difference shown', 'slower'],
+      );
+      assert.equal(found(P99, [late, late], [higher, higher]).possible, undefined);
+      assert.match(
+        found(RATE, [late, none], [lower, lower]).text,
+        /its lateness, its own errors or unchecked/,
+      );
+    });
+
+    test('unchecked responses may be errors', () => {
+      const [errors] = METRICS.filter(({ key }) => key === 'errors');
+      const [few, many] = [0.01, 0.1].map((share) => TEN.map((factor) => share * factor));
+      const nothing = few.map(() => 0);
+      const { verdict, text } = compareSamples(errors, few, few, {
+        seed: 1,
+        parts: { base: partsOf(nothing, nothing), other: partsOf(nothing, many) },
+      });
+      assert.equal(verdict, 'no difference shown');
+      assert.match(text, /may hide a difference: its own errors or unchecked responses were more in one/);
+    });
   });
 
   test('a base of 0 has no percentage, but a verdict', () => {

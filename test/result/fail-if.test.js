@@ -110,7 +110,8 @@ const group = (name, used = 10, all = used) => ({
 });
 
 const TWO = [group('old'), group('new')];
-const NONE = /** @type {const} */ ({ verdict: 'no difference shown' });
+const NONE = /** @type {const} */ ({ verdict: 'no difference shown', differencePercent: 0 });
+const SLOWER = /** @type {const} */ ({ verdict: 'slower', differencePercent: 12 });
 const TOO_FEW = /** @type {const} */ ({ verdict: 'not enough runs' });
 const FASTER = /** @type {const} */ ({ verdict: 'faster', differencePercent: -12 });
 const FROM_ZERO = { differencePercent: null, interval: null };
@@ -161,16 +162,42 @@ describe('judges a rule', () => {
     ],
     [
       'a difference that may be lateness of the tool is not proven',
-      'p99 slower by 50%',
-      { ...NONE, isTools: /** @type {const} */ (true) },
+      'p99 slower by 10%',
+      { ...NONE, possible: [SLOWER, NONE] },
       'not proven',
+    ],
+    [
+      'a difference that lateness of the tool may hide is not proven',
+      'p99 slower by 50%',
+      { ...NONE, possible: [NONE, { ...SLOWER, differencePercent: 290 }] },
+      'not proven',
+    ],
+    [
+      'one that it may hide passes if it does not reach the limit',
+      'p99 slower by 50%',
+      { ...NONE, possible: [NONE, SLOWER] },
+      'passed',
     ],
     [
       'a difference that may partly be lateness of the tool is not proven',
       'p99 slower by 10%',
-      { differencePercent: 12, surePercent: 4 },
+      { possible: [SLOWER, { ...SLOWER, differencePercent: 4 }] },
       'not proven',
-      /Without the tool's possible lateness it is less than the limit of 10 %/,
+      /The tool's possible part in it decides whether it reaches the limit of 10 %/,
+    ],
+    [
+      'a difference below the limit that may be more is not proven',
+      'p99 slower by 20%',
+      { possible: [SLOWER, { ...SLOWER, differencePercent: 305 }] },
+      'not proven',
+      /decides whether it reaches the limit of 20 %/,
+    ],
+    [
+      'a difference that reaches the limit in any case fails',
+      'p99 slower by 10%',
+      { possible: [SLOWER, { ...SLOWER, differencePercent: 11 }] },
+      'failed',
+      /reaches/,
     ],
     [
       'times of failures prove nothing',

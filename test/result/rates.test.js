@@ -570,4 +570,6 @@ test('failures that are not due to the target are those of the operation itself'
     (cells) => measure(cells, facts).toolErrors,
   );
   assert.deepEqual(doubtful, [0, 200, 200, 200, 400]);
+  const shares = [[bad], [bad, ended]].map((cells) => buildBlock(cells, facts).errorShareBar?.tool);
+  assert.deepEqual(shares, [undefined, 0.5]);
 });

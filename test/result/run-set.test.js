@@ -171,6 +171,33 @@ describe('over runs', () => {
     assert.deepEqual(metric(createRunSet('x', [run]), 'errors').values, [0.1]);
   });
 
+  describe('how much better or worse the target may be than', () => {
+    const [good, run] = [runOf(1, 0), runOf(1, 1)];
+    // 100 requests in 20 s: 5/s.
+    run.totals = { ...run.totals, succeeded: 80, errors: 20, rested: 100 };
+    run.windowSeconds = 20;
+    run.errorShareBar = { low: 0.05, high: 0.3, tool: 0.1 };
+    run.verification = { ...run.verification, unchecked: 40 };
+    run.rates.bar = { low: 3, high: 5, sampled: 4.9 };
+    const parts = (/** @type {string} */ key) => {
+      const { tool, unknown } = metric(createRunSet('x', [good, run]), key);
+      return { tool, unknown };
+    };
+
+    test('a share of errors: errors of the tool, unchecked and unsent requests', () => {
+      assert.deepEqual(parts('errors'), { tool: [0, 0.1], unknown: [0, 140 / 200] });
+    });
+    test('a rate: lateness or errors of the tool, whichever is more, and unchecked responses', () => {
+      assert.deepEqual(parts('rate'), { tool: [0, 0.5], unknown: [0, 2] });
+      run.rates.bar = { low: 3, high: 6, sampled: 5 };
+      assert.deepEqual(parts('rate').tool, [0, 1]);
+    });
+    test('a time: lateness of the tool', () => {
+      run.latencyMs.response.bars = { p99: { low: 1, high: 9, tool: 2 } };
+      assert.deepEqual(parts('p99'), { tool: [0, 2], unknown: undefined });
+    });
+  });
+
   /** @type {[string, Parameters<typeof runOf>[2], RegExp][]} */
   const LEFT_OUT = [
     ['interrupted', { interrupted: true }, /^it was interrupted$/],

@@ -1,9 +1,12 @@
 /** Compares a metric of two groups of runs: the difference, whether it is significant, and a sentence. */
+import { isDeepStrictEqual } from 'node:util';
 import { maxOf, median, minOf } from '../../common/sums.js';
 import { meanAndVariance } from '../../verdict/statistics.js';
 import { differenceText, formatFigure, intervalText, pText, sizeText } from '../runs/figures.js';
 import { sentence } from '../wording.js';
 import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } from './run-statistics.js';
+
+/** @import { PARTS } from '../runs/run-set.js' */
 /** @import { MetricHead, Unit } from '../runs/run-set-schema.js' */
 /** @import { Difference, DifferenceVerdict } from './comparison-schema.js' */
 
@@ -11,20 +14,34 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 /** @typedef {readonly number[]} Values one per run */
 /** @typedef {[base: Values, other: Values]} Pair */
 /**
- * Lateness of the tool: the part of each value that it may have added to a time, or taken from a rate. The excess
- * of one group over the other is not a difference between the targets.
- * @typedef {{base: Values, other: Values}} ToolLateness
+ * How much better (`tool`) and worse (`unknown`) than each value the target may have been, see MetricSummary. The excess of
+ * one group over the other is not a difference between the targets.
+ * @typedef {Record<typeof PARTS[number], Values>} Parts
  */
-/** @typedef {{seed: number, resamples?: number, tool?: ToolLateness}} Options */
+/** @typedef {{base: Parts, other: Parts}} PartsOfBoth */
+/** @typedef {{seed: number, resamples?: number, parts?: PartsOfBoth}} Options */
+
+/** What may have been more in one group, by unit. @type {Record<Unit, string>} */
+const PARTS_OF = {
+  ms: 'its lateness was',
+  '/s': 'its lateness, its own errors or unchecked responses were',
+  fraction: 'its own errors or unchecked responses were',
+};
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options */
 export function compareSamples(metric, base, other, options) {
   const found = find(metric, [base, other], options);
-  const doubt = found.isTools
-    ? 'The tool may have caused the difference: its lateness was greater in one group than in the other.'
-    : disagreement(found, centerOf([base, other]) === meanOf ? 'means' : 'medians');
+  const doubt =
+    toolDoubt(metric, found) ?? disagreement(found, centerOf([base, other]) === meanOf ? 'means' : 'medians');
   const text = describe(metric, found, base, other);
   return { ...found, doubt, text: doubt === null ? text : `${text} ${doubt}` };
+}
+
+/** @param {MetricHead} metric @param {Found} found */
+function toolDoubt({ unit }, { possible: [measured, ...others] = [] }) {
+  if (others.every(({ verdict }) => verdict === measured.verdict)) return null;
+  const does = measured.verdict === 'no difference shown' ? 'hide a' : 'have caused the';
+  return `The tool may ${does} difference: ${PARTS_OF[unit]} more in one group than in the other.`;
 }
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead */
@@ -36,12 +53,12 @@ export function notComparable({ label, unit }, base, other, why) {
   return { verdict: /** @type {const} */ ('not comparable'), doubt: sentence(why), text };
 }
 
-/** @param {MetricHead} metric @param {Values} a @param {Values} b @param {ToolLateness} [tool] b is the base */
-export function isShownBetter({ unit, lowerIsBetter }, a, b, tool) {
-  const better = lowerIsBetter ? -1 : 1;
+/** @param {MetricHead} metric @param {Values} a @param {Values} b @param {PartsOfBoth} [parts] b is the base */
+export function isShownBetter(metric, a, b, parts) {
+  const better = metric.lowerIsBetter ? -1 : 1;
   const isBetter = (/** @type {Pair} */ pair) =>
     centerChange(pair) * better > 0 && test(pair).direction === better;
-  return withEqualLateness(unit, [b, a], tool).every(isBetter);
+  return possiblePairs(metric, [b, a], parts).every(isBetter);
 }
 
 /** @param {Unit} unit @param {number} base @param {number} other @returns {number | null} percent of the base; of a share, percentage points */
@@ -51,56 +68,55 @@ export function differenceOf(unit, base, other) {
 }
 
 /** @param {MetricHead} metric @param {Pair} pair @param {Options} options @returns {Found} */
-function find({ unit }, pair, { tool, ...options }) {
-  const { pValue, isPossible, direction } = test(pair);
+function find(metric, pair, { parts, ...options }) {
+  const { unit } = metric;
+  const { pValue, isPossible } = test(pair);
   const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
-  const pairs = withEqualLateness(unit, pair, tool);
-  const differences = pairs.map((one) => {
+  const pairs = possiblePairs(metric, pair, parts);
+  const possible = pairs.map((one) => {
     const [base, other] = one.map(centerOf(one));
-    return differenceOf(unit, base, other);
+    return {
+      verdict: verdictFor(unit, test(one).direction),
+      differencePercent: differenceOf(unit, base, other),
+    };
   });
-  const [differencePercent] = differences;
+  const [{ verdict, differencePercent }] = possible;
   if (!isPossible) return { ...none, differencePercent, verdict: 'not enough runs' };
   const ends = pairs.flatMap(
     (one) =>
       bootstrapInterval(...one, (a, b) => differenceOf(unit, a, b), { center: centerOf(one), ...options }) ??
       [],
   );
-  const isTools = direction !== 0 && pairs.some((one) => test(one).direction !== direction);
-  const surePercent = nearestToZero(differences);
   return {
     differencePercent,
     interval: ends.length === 0 ? null : [minOf(ends), maxOf(ends)],
     pValue,
-    verdict: verdictFor(unit, isTools ? 0 : direction),
-    ...(isTools ? { isTools } : {}),
-    ...(pairs.length === 1 || surePercent === null ? {} : { surePercent }),
+    verdict: possible.every((one) => one.verdict === verdict) ? verdict : 'no difference shown',
+    ...(possible.length === 1 ? {} : { possible }),
   };
 }
 
-/** @param {(number | null)[]} differences */
-function nearestToZero(differences) {
-  const known = differences.filter((one) => one !== null);
-  if (known.some((one) => one > 0) && known.some((one) => one < 0)) return 0;
-  return known.length === 0 ? null : known.reduce((a, b) => (Math.abs(a) < Math.abs(b) ? a : b));
-}
-
 /**
- * @param {Unit} unit @param {Pair} pair @param {ToolLateness} [tool]
- * @returns {Pair[]} the pair; then, if one group has more of the tool's lateness, with that excess removed
+ * @param {MetricHead} metric @param {Pair} pair @param {PartsOfBoth} [parts]
+ * @returns {Pair[]} as measured; then, if a part is greater in one group, with that excess moved: the base as good and the
+ *   other as bad as possible, and the reverse
  */
-function withEqualLateness(unit, pair, tool) {
-  if (tool === undefined) return [pair];
-  const sign = unit === '/s' ? 1 : -1;
-  const equalized = /** @type {const} */ ([1, 0]).flatMap((at) => {
-    const own = at === 0 ? tool.base : tool.other;
-    const otherMedian = median(at === 0 ? tool.other : tool.base);
-    if (!own.some((part) => part > otherMedian)) return [];
-    const moved = pair[at].map((value, i) => value + sign * Math.max(0, own[i] - otherMedian));
-    return [/** @type {Pair} */ (pair.with(at, moved))];
-  });
-  return [pair, ...equalized];
+function possiblePairs({ lowerIsBetter }, pair, parts) {
+  if (parts === undefined) return [pair];
+  const better = lowerIsBetter ? -1 : 1;
+  const moved = (/** @type {0 | 1} */ at, /** @type {typeof PARTS[number]} */ part) => {
+    const [own, others] = at === 0 ? [parts.base, parts.other] : [parts.other, parts.base];
+    const common = median(others[part]);
+    const sign = part === 'tool' ? better : -better;
+    return pair[at].map((value, i) => value + sign * Math.max(0, own[part][i] - common));
+  };
+  /** @type {Pair[]} */
+  const extremes = [
+    [moved(0, 'tool'), moved(1, 'unknown')],
+    [moved(0, 'unknown'), moved(1, 'tool')],
+  ];
+  return [pair, ...extremes.filter((one) => !isDeepStrictEqual(one, pair))];
 }
 
 /**

@@ -5,7 +5,7 @@ import { TOOL_VERSION } from '../../common/version.js';
 import { checkEqual, tryOrNull } from '../check/check-latency.js';
 import { formatFigure } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
-import { headOf, METRICS, summarize, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
+import { headOf, METRICS, PARTS, summarize, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
 import { admit } from './admit.js';
 import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
@@ -15,6 +15,7 @@ import { ALPHA, CONFIDENCE, chooseMethod, RESAMPLES, runsNeeded, smallestPValue 
 /** @import { MetricHead, MetricSummary } from '../runs/run-set-schema.js' */
 /** @import { Result } from '../schema.js' */
 /** @import { AdmittedGroup, RunGroup } from './admit.js' */
+/** @import { Parts } from './compare-samples.js' */
 /** @import { ComparedGroup, ComparedMetric, Comparison, DifferenceVerdict } from './comparison-schema.js' */
 
 /** @typedef {ReturnType<typeof createErrorBias>} ErrorBias */
@@ -75,7 +76,7 @@ function describeGroup({ name, runs, used }) {
   };
 }
 
-/** @typedef {{values: number[], tool: number[]}} Sample values of runs; `tool`: the part that may be the tool's lateness */
+/** @typedef {{values: number[], parts: Parts}} Sample of runs */
 
 /**
  * @param {MetricHead} head @param {ComparedGroup[]} groups @param {ErrorBias} bias
@@ -85,14 +86,14 @@ function compareMetric(head, groups, bias, options) {
   /** @type {Sample[]} */
   const samples = groups.map(({ metrics: { [head.key]: summary } }) => ({
     values: withoutNulls(summary.values),
-    tool: summary.values.flatMap((value, i) => (value === null ? [] : (summary.tool?.[i] ?? 0))),
+    parts: { tool: partOf(summary, 'tool'), unknown: partOf(summary, 'unknown') },
   }));
   const [base, ...others] = samples;
   return {
     ...head,
     differenceIn: head.unit === 'fraction' ? 'percentage points' : 'percent',
-    comparisons: others.map(({ values, tool }, i) => {
-      const given = { ...options, tool: { base: base.tool, other: tool } };
+    comparisons: others.map(({ values, parts }, i) => {
+      const given = { ...options, parts: { base: base.parts, other: parts } };
       const found = compareSamples(head, base.values, values, given);
       const why = bias.whyMisleading(head, found.verdict, 0, i + 1);
       const replacement = why === null ? {} : notComparable(head, base.values, values, why);
@@ -100,6 +101,11 @@ function compareMetric(head, groups, bias, options) {
     }),
     ...findBest(head, samples, bias),
   };
+}
+
+/** @param {MetricSummary} summary @param {typeof PARTS[number]} part */
+function partOf(summary, part) {
+  return summary.values.flatMap((value, i) => (value === null ? [] : (summary[part]?.[i] ?? 0)));
 }
 
 /**
@@ -118,23 +124,20 @@ function findBest(head, samples, bias) {
   const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);
   const winner = samples[first];
   const isShown = samples.every(
-    ({ values, tool }, i) =>
+    ({ values, parts }, i) =>
       i === first ||
       (!competes[i] && !isAlone) ||
-      isShownBetter(head, winner.values, values, { base: tool, other: winner.tool }),
+      isShownBetter(head, winner.values, values, { base: parts, other: winner.parts }),
   );
   return { best: isShown ? first : null, bestMedian: isShown || !isAlone ? first : null };
 }
 
 /** @param {string} name @param {MetricSummary} summary @param {number} count of runs @returns {Generator<string, void>} contradictions */
-export function* checkSummary(name, { values, tool, ...given }, count) {
-  yield* checkEqual(`the number of values of ${name}`, values.length, 'that of its runs', count);
-  yield* checkEqual(
-    `the lateness of the tool for ${name}`,
-    tool?.length ?? count,
-    'the number of runs',
-    count,
-  );
+export function* checkSummary(name, { values, ...given }, count) {
+  for (const part of /** @type {const} */ (['values', ...PARTS])) {
+    const { length } = { values, ...given }[part] ?? values;
+    yield* checkEqual(`the length of ${part} of ${name}`, length, 'the number of its runs', count);
+  }
   const { median, mean, variance, min, max } = summarize(values);
   yield* checkFigures(name, given, { median, mean, variance, min, max });
 }
@@ -173,12 +176,17 @@ export function* checkFindings({ groups, metrics, failIf }) {
     );
     yield* checkFigures(key, metric, { unit, lowerIsBetter, differenceIn, best, bestMedian });
     for (const difference of comparisons) {
-      const { interval, doubt, text, isTools, surePercent, ...own } = found.comparisons[difference.other - 1];
-      yield* checkFigures(`${key} of group ${difference.other}`, difference, {
-        ...own,
-        isTools,
-        surePercent,
-      });
+      const { interval, doubt, text, possible = [], ...own } = found.comparisons[difference.other - 1];
+      const name = `${key} of group ${difference.other}`;
+      yield* checkFigures(name, difference, own);
+      const { possible: given = [] } = difference;
+      yield* checkEqual(
+        `possible differences in ${name}`,
+        given.length,
+        'those by its values',
+        possible.length,
+      );
+      for (const [i, one] of given.entries()) yield* checkFigures(name, one, possible[i] ?? {});
     }
   }
   for (const { text, verdict } of failIf) {
@@ -231,7 +239,7 @@ function notesOf(groups, described, { seed, resamples }) {
   const hasErrors = described.some(({ metrics: { errors } }) => Number(errors.max) > 0);
   return [
     `One run is one sample. A difference is shown where the Mann-Whitney test gives p < ${ALPHA} (two-sided, ${test}); the interval of the difference of medians is a percentile bootstrap over runs (95 %, ${formatCount(resamples)} resamples, seed ${seed}), which is somewhat too narrow with few runs.`,
-    'The tool is assumed to be equally late in all groups; where the bound on its lateness is higher in one of them, the excess does not count as a difference.',
+    'The tool is assumed to be equally late in all groups. Where its possible lateness, its own errors or unchecked responses are more in one of them, the excess does not count as a difference, and decides no rule.',
     'Each metric is tested by itself: among equal groups, one metric in twenty differs by chance.',
     ...(hasErrors ? ['Times cover all requests: failing fast is not responding fast.'] : []),
     ...orderNotes(groups),

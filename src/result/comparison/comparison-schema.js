@@ -69,10 +69,8 @@ const Difference = z.object({
   interval: z.tuple([z.number(), z.number()]).nullable(),
   /** Two-sided Mann-Whitney test. */
   pValue: number,
-  /** The tool may have caused the difference: its lateness was greater in one group than in the other. */
-  isTools: z.literal(true).optional(),
-  /** `differencePercent` minus the part that may be the tool's own. */
-  surePercent: number.optional(),
+  /** As measured, and as it may be where the tool's part in the values is greater in one group than in the other. */
+  possible: z.array(z.object({ verdict: z.enum(VERDICTS), differencePercent: number })).optional(),
   /** `not enough runs`: too few to show any. `not comparable`: the group that would win has more errors. */
   verdict: z.enum(VERDICTS),
   /** Why figures and verdict seem to disagree or cannot be compared: a sentence, also in `text`. */

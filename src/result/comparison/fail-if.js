@@ -1,11 +1,11 @@
 /**
  * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. `not proven`: the runs cannot
- * decide it, because of too few runs, failed requests, the tool's lateness, or invalid or excluded runs.
+ * decide it, because of too few runs, failed requests, the tool's part in the values, or invalid or excluded runs.
  */
 import { quote, usageError } from '../../common/errors.js';
 import { METRICS } from '../runs/run-set.js';
 
-/** @import { ComparedMetric, Difference, FailIfVerdict } from './comparison-schema.js' */
+/** @import { ComparedMetric, Difference, DifferenceVerdict, FailIfVerdict } from './comparison-schema.js' */
 
 /** @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[]}} JudgedGroup `why`: it is not a whole, valid run */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
@@ -33,6 +33,12 @@ const BY = /^by (\d+(?:\.\d+)?|\.\d+) ?%$/i;
 const WORST_FIRST = ['failed', 'not proven', 'passed'];
 
 const ROUNDING = 1e-9;
+
+/** @type {[DifferenceVerdict[], DifferenceVerdict[]]} */
+const [RISES, FALLS] = [
+  ['slower', 'higher'],
+  ['faster', 'lower'],
+];
 
 /** @param {string} text `p99 slower by 10%` @returns {FailIf} @throws {PkiLoadError} `bad_fail_if`, naming the fault */
 export function parseFailIf(text) {
@@ -92,21 +98,28 @@ function judgeOne(rule, metric, difference, groups) {
 
 /** @param {FailIf} rule @param {ComparedMetric} metric @param {Difference} difference @returns {Judged} */
 function judgeShown({ direction, min }, { differenceIn }, difference) {
-  const { verdict, differencePercent, text, isTools, surePercent = differencePercent } = difference;
-  if (isTools) return { verdict: 'not proven', reason: text };
-  const isOpposite = (verdict === 'slower' || verdict === 'higher') !== direction > 0;
-  if (verdict === 'no difference shown' || isOpposite) return { verdict: 'passed', reason: text };
-  if (min === null) return { verdict: 'failed', reason: text };
+  const { verdict, differencePercent, text, possible = [difference] } = difference;
+  const isIn = (/** @type {Difference['verdict']} */ word) => (direction > 0 ? RISES : FALLS).includes(word);
+  const fires = possible.map(
+    (one) =>
+      isIn(one.verdict) &&
+      (min === null ||
+        one.differencePercent === null ||
+        Math.abs(one.differencePercent) >= min * (1 - ROUNDING)),
+  );
+  const judged = !fires.includes(false) ? 'failed' : fires.includes(true) ? 'not proven' : 'passed';
+  // Otherwise the text says it.
+  if (min === null || !isIn(verdict)) return { verdict: judged, reason: text };
   const limit = `${min} ${differenceIn === 'percent' ? '%' : 'points'}`;
-  const reaches = (/** @type {number | null} */ percent) =>
-    percent === null || Math.abs(percent) >= min * (1 - ROUNDING);
-  const judged = (/** @type {FailIfVerdict} */ word, /** @type {string} */ why) => {
-    return { verdict: word, reason: `${text} ${why} ${limit}.` };
-  };
-  if (differencePercent === null) return judged('failed', 'The base is 0, so any difference is more than');
-  if (!reaches(differencePercent)) return judged('passed', 'That is less than the limit of');
-  if (reaches(surePercent)) return judged('failed', 'That reaches the limit of');
-  return judged('not proven', "Without the tool's possible lateness it is less than the limit of");
+  const why = {
+    failed:
+      differencePercent === null
+        ? 'The base is 0, so any difference is more than'
+        : 'That reaches the limit of',
+    passed: 'That is less than the limit of',
+    'not proven': "The tool's possible part in it decides whether it reaches the limit of",
+  }[judged];
+  return { verdict: judged, reason: `${text} ${why} ${limit}.` };
 }
 
 /** With half of the runs excluded, the others no longer bound the median of all. @param {JudgedGroup} group */

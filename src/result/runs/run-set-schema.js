@@ -10,8 +10,10 @@ export const MetricSummary = named('MetricSummary', {
   values: z.array(number),
   ...each(['median', 'mean', 'min', 'max'], number),
   variance: amount.nullable(),
-  /** How much of each value may be the tool's own lateness, added to a time or taken from a rate. */
+  /** How much better than each value the target may have been: the tool's own lateness and errors. */
   tool: z.array(z.number()).optional(),
+  /** How much worse: responses that were not checked, and requests that resting connections did not send. */
+  unknown: z.array(z.number()).optional(),
 });
 
 export const MetricHead = z.object({

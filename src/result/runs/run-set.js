@@ -18,10 +18,11 @@ export function createRunSet(name, runs, planned = runs.length) {
 }
 
 /** @typedef {{name: string, result: Result}} NamedRun `name`: its file, or `run 3` */
-/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare'>} Figures of a run, operation or stage */
+/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare' | 'errorShareBar' | 'totals' | 'windowSeconds' | 'verification'>} Figures of a run, operation or stage */
+/** @typedef {(figures: Figures) => number} Part */
 /**
- * `read`: null if nothing was recorded; `tool`: the part that may be the tool's own lateness
- * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: (figures: Figures) => number}} Metric
+ * `read`: null if nothing was recorded; `tool`, `unknown`: see MetricSummary
+ * @typedef {MetricHead & {read: (figures: Figures) => number | null, tool?: Part, unknown?: Part}} Metric
  */
 
 const UNKNOWN_SLOWDOWN = 1000;
@@ -34,15 +35,43 @@ export const METRICS = [
   {
     ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
-    // Without an upper end, assumes a slowdown by UNKNOWN_SLOWDOWN.
-    tool: ({ rates: { bar, perSecond } }) =>
-      bar === undefined ? 0 : (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled,
+    tool(figures) {
+      const { bar, perSecond } = figures.rates;
+      if (bar === undefined) return 0;
+      // Without an upper end, assumes a slowdown by UNKNOWN_SLOWDOWN.
+      const missed = (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled;
+      return Math.max(missed, perSecondOf(figures, toolShare(figures) * countDue(figures)));
+    },
+    unknown: (figures) => perSecondOf(figures, figures.verification.unchecked),
   },
   {
     ...{ key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true },
     read: ({ errorShare }) => errorShare,
+    tool: toolShare,
+    unknown(figures) {
+      const { unchecked, rested = 0 } = { ...figures.verification, ...figures.totals };
+      return unchecked + rested === 0 ? 0 : (unchecked + rested) / (countDue(figures) + rested);
+    },
   },
 ];
+
+/** @param {Figures} figures */
+function toolShare({ errorShareBar }) {
+  return errorShareBar?.tool ?? 0;
+}
+
+/** @param {Figures} figures @returns {number} requests */
+function countDue({ totals: { succeeded, errors } }) {
+  return succeeded + errors;
+}
+
+/** @param {Pick<Figures, 'windowSeconds'>} figures @param {number} requests */
+function perSecondOf({ windowSeconds = 0 }, requests) {
+  return windowSeconds > 0 ? requests / windowSeconds : 0;
+}
+
+/** Of a MetricSummary: how far the target may differ from the values. */
+export const PARTS = /** @type {const} */ (['tool', 'unknown']);
 
 /** Metrics whose mean and variance over runs are reported, as in the Constellation benchmark. */
 export const VARIANCE_KEYS = Object.freeze(['mean', 'p99', 'max', 'min']);
@@ -83,10 +112,10 @@ export function exclusionReason({ unfinished, interrupted, shard, measurement })
 /** @param {readonly NamedRun[]} runs @returns {Record<string, MetricSummary>} by key of METRICS */
 export function summarizeMetrics(runs) {
   return Object.fromEntries(
-    METRICS.map(({ key, read, tool }) => {
-      const parts = runs.map(({ result }) => tool?.(result) ?? 0);
-      const summary = summarize(runs.map(({ result }) => read(result)));
-      return [key, parts.some((part) => part > 0) ? { ...summary, tool: parts } : summary];
+    METRICS.map(({ key, read, ...metric }) => {
+      const parts = PARTS.map((part) => [part, runs.map(({ result }) => metric[part]?.(result) ?? 0)]);
+      const known = parts.filter(([, values]) => /** @type {number[]} */ (values).some((value) => value > 0));
+      return [key, { ...summarize(runs.map(({ result }) => read(result))), ...Object.fromEntries(known) }];
     }),
   );
 }
