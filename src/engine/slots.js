@@ -21,8 +21,7 @@ const [MIN_BACKOFF_MS, MAX_BACKOFF_MS] = [20, 1000];
 /** @typedef {ReturnType<typeof createSlots>} Slots */
 /** @typedef {ReturnType<typeof createSlot>} Slot */
 /**
- * Times in ms: NaN until they are known, as V8 would discard compiled code if a fraction followed after an integer. (The code that
- * sets the two zeros runs before it is compiled.)
+ * Times in ms: NaN until they are known, as V8 would discard compiled code if a fraction followed after an integer.
  * @param {Connection} connection
  */
 function createSlot(connection) {
@@ -62,7 +61,8 @@ function createSlot(connection) {
     firstLateMs: Number.NaN,
     /** See watch/sender.js; at that part. */
     firstAwakeMs: Number.NaN,
-    /** Time in which the tool had stood still when this slot took the request. */
+    /** Time in which the tool had stood still when this slot took the request; and when it was on the wire. */
+    handedUnreadMs: Number.NaN,
     unreadMs: Number.NaN,
     connection,
   };
@@ -192,8 +192,7 @@ export function createSlots({
         const backsOff = beforeSent && backOffAfterFailedConnect;
         const backoffMs = backsOff ? Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** failedConnects++) : 0;
         const now = clock();
-        // Of a response of unknown size.
-        finish(slot, now, Math.max(slowedMs(slot), lateUntilNow(slot)), failure, 0, null, backoffMs);
+        finish(slot, now, failedLate(slot), failure, 0, null, backoffMs);
       },
     };
   }
@@ -218,8 +217,8 @@ export function createSlots({
     return openingLate(slot) + slot.writtenLateMs + writingMs;
   }
 
-  /** @param {Slot} slot @returns {number} ms, upper bound: the same for a response of which a part has come */
-  const arrivingLate = (slot) => (Number.isNaN(slot.firstBytes) ? 0 : slowedMs(slot));
+  /** @param {Slot} slot @returns {number} ms, upper bound: the same if it ends without a response, or with one of unknown size */
+  const failedLate = (slot) => Math.max(slowedMs(slot), lateUntilNow(slot));
 
   /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */
   function prolongedMs(slot) {
@@ -287,13 +286,14 @@ export function createSlots({
     finish(slot, done, late, failure === 'timeout' ? (stuck ?? failure) : failure);
   }
 
-  /** A request that the tool itself delayed has that much more time, at most as much again. */
+  /** A request that the tool itself delayed has that much more time: at most as much again, and the time in which it stood still. */
   function giveUpOverdue() {
     const now = clock();
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
-      if (isOverdue(slot, now - Math.min(timeoutMs, prolongedMs(slot))))
-        giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, arrivingLate(slot)), 'timeout');
+      const mostMs = timeoutMs + unreadMs() - slot.handedUnreadMs;
+      if (isOverdue(slot, now - Math.min(mostMs, prolongedMs(slot))))
+        giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, slowedMs(slot)), 'timeout');
     }
   }
 
@@ -339,7 +339,8 @@ export function createSlots({
       slot.couldStart = couldStart;
       slot.dueToStart = Math.min(couldStart, Math.max(intended, slot.wouldBeFree));
       slot.handed = clock();
-      slot.unreadMs = unreadMs();
+      slot.handedUnreadMs = unreadMs();
+      slot.unreadMs = slot.handedUnreadMs;
       const beforeMs = reading.now();
       const sending = request(index);
       slot.isWriting = isLarge(sending);
@@ -356,7 +357,7 @@ export function createSlots({
     /** Gives up on all requests in flight. */
     cutOff() {
       const now = clock();
-      for (const slot of slots) if (slot.isBusy) giveUp(slot, now, 0, 'cut_off');
+      for (const slot of slots) if (slot.isBusy) giveUp(slot, now, failedLate(slot), 'cut_off');
     },
   };
 }

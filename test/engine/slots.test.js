@@ -338,9 +338,46 @@ describe('a slot', () => {
     time.block(50);
     exchanges[0].onSent();
     exchanges[0].onFirstBytes?.();
-    time.block(95);
+    time.block(89);
+    slots.expire();
+    assert.equal(done.length, 0);
+    time.block(2);
     slots.expire();
     assert.equal(done[0]?.failure, 'timeout');
+  });
+
+  test('a stop prolongs the timeout also if it lasts longer than that', () => {
+    for (const isPartly of [false, true]) {
+      let unreadMs = 5;
+      const reading = { ...ON_TIME, openingLateMs: () => (isPartly ? 0 : unreadMs - 5) };
+      const { time, slots, exchanges, done } = setUp({ timeoutMs: 100, unreadMs: () => unreadMs, reading });
+      slots.fire(0, 0);
+      exchanges[0].onConnect?.();
+      if (isPartly) exchanges[0].onSent();
+      if (isPartly) exchanges[0].onFirstBytes?.();
+      unreadMs += 300;
+      time.block(390);
+      slots.expire();
+      assert.equal(done.length, 0);
+      time.block(20);
+      slots.expire();
+      assert.equal(done[0]?.failure, 'timeout');
+    }
+  });
+
+  test('lateness of the tool beyond twice the timeout counts as such, also if the request is given up or cut off', () => {
+    for (const end of /** @type {const} */ (['expire', 'cutOff'])) {
+      const reading = { ...ON_TIME, openingLateMs: () => 190 };
+      const late = /** @type {number[]} */ ([]);
+      const { time, slots, exchanges } = setUp({
+        ...{ timeoutMs: 100, reading, onSample: ({ readLateMs }) => late.push(readLateMs) },
+      });
+      slots.fire(0, 0);
+      exchanges[0].onConnect?.();
+      time.block(200);
+      slots[end]();
+      assert.deepEqual(late, [190]);
+    }
   });
 
   test('the clock, which notices stops, is read before the lateness', () => {
