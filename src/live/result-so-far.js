@@ -68,6 +68,8 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     /** @param {number} thread @param {Report} report */
     add(thread, report) {
       for (const row of report.rows) seconds.add(row);
+      const before = reports.get(thread);
+      if (before !== undefined) free(before.tally.lag.buffer);
       reports.set(thread, report);
     },
     /** @returns {Result} consistent; empty before the first report */
@@ -92,6 +94,15 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
       });
     },
   };
+}
+
+/**
+ * Of all histograms of a report, up to a megabyte every two seconds: once a buffer is old, V8 frees it only at a major collection.
+ * The new owner of the memory is young, and soon collected.
+ * @param {ArrayBufferLike} buffer
+ */
+function free(buffer) {
+  structuredClone(buffer, { transfer: [/** @type {ArrayBuffer} */ (buffer)] });
 }
 
 /**

@@ -210,6 +210,15 @@ describe('a requirement on the rate, during the run,', () => {
     });
   }
 
+  test('frees the histograms of the report before', () => {
+    const run = startRun({ durationMs: 20_000 });
+    const reports = [1000, 2000].map((atMs) => reportAt(run, 0, 0, atMs));
+    for (const report of reports) run.soFar.add(0, report);
+    const sizes = reports.map(({ tally }) => tally.lag.buffer.byteLength);
+    assert.deepEqual([sizes[0], sizes[1] > 0], [0, true]);
+    assertRight(run.soFar.result());
+  });
+
   test('is not met if a backlog grows', () => {
     const run = startRun({ durationMs: 20_000 }, ['rate>=20/s']);
     // Only what was due in the first four seconds is answered after sixteen.
