@@ -22,9 +22,13 @@ import { quote } from '../common/errors.js';
  * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
  */
 
-/** Accepts `-format=json`, as Vault itself does. A lone dash and negative numbers are values. @param {string[]} args */
+/** Accepts `-format=json`, as Vault itself does. A lone dash, negative numbers and all after `--` are values. @param {string[]} args */
 export function normaliseArguments(args) {
-  return args.map((arg) => (arg === '-h' ? '--help' : /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg));
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  return args.map((arg, i) => {
+    if (i >= end) return arg;
+    return arg === '-h' ? '--help' : /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg;
+  });
 }
 
 /**

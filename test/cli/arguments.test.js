@@ -1,7 +1,7 @@
 /** Options that yargs cannot read: several values at a time, flags with a text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeMisuse, takeSpecialOptions } from '../../src/cli/arguments.js';
+import { describeMisuse, normaliseArguments, takeSpecialOptions } from '../../src/cli/arguments.js';
 import { redactToken } from '../../src/common/sanitize.js';
 
 /** @import { Command } from '../../src/cli/arguments.js' */
@@ -30,6 +30,19 @@ const TABLE = [
   ['other options take one value', '--out b c', '--out b c'],
   ['another option with a longer name', '--without b c', '--without b c'],
 ];
+
+test('options may have one dash; words after -- are unchanged', () => {
+  const words = ['-h', '-format=json', '-', '-5', '--', '-h', '-scenario'];
+  assert.deepEqual(normaliseArguments(words), [
+    '--help',
+    '--format=json',
+    '-',
+    '-5',
+    '--',
+    '-h',
+    '-scenario',
+  ]);
+});
 
 describe('takeSpecialOptions:', () => {
   for (const [what, words, rest, lists] of TABLE) {
