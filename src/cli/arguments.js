@@ -1,6 +1,8 @@
 /** Command-line arguments before and after yargs parses them. */
 import { closest } from '../common/closest.js';
 import { quote } from '../common/errors.js';
+import { withoutSecrets } from '../common/sanitize.js';
+import { quoted } from '../vault/setup/command.js';
 /** @import { OptionSpec } from '../common/options.js' */
 /** @import { Argv } from 'yargs' */
 
@@ -29,6 +31,15 @@ export function normaliseArguments(args) {
     if (i >= end) return arg;
     return arg === '-h' ? '--help' : /^-[a-z][\w-]+(=.*)?$/s.test(arg) ? `-${arg}` : arg;
   });
+}
+
+/** For results: without secrets, and without the query of --otlp, which may contain a key. @param {string[]} args as given */
+export function commandLine(args) {
+  const words = args.map((arg, i) => {
+    const isUrl = /^--?otlp=/.test(arg) || /^--?otlp$/.test(args[i - 1]);
+    return quoted(isUrl ? arg.replace(/\?.*/s, '?...') : arg);
+  });
+  return withoutSecrets(['vault-pki-load', ...words].join(' '));
 }
 
 /**

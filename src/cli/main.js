@@ -5,8 +5,13 @@ import { redactToken, withoutSecrets } from '../common/sanitize.js';
 import { TOOL_VERSION } from '../common/version.js';
 import { operations } from '../operations/index.js';
 import { redact } from '../vault/redact.js';
-import { quoted } from '../vault/setup/command.js';
-import { declareCommand, describeMisuse, normaliseArguments, takeSpecialOptions } from './arguments.js';
+import {
+  commandLine,
+  declareCommand,
+  describeMisuse,
+  normaliseArguments,
+  takeSpecialOptions,
+} from './arguments.js';
 import { blockOutput, closeLostTerminals, handleOutputErrors, writeInFull, writeLine } from './process.js';
 
 /** @import { Command } from './arguments.js' */
@@ -58,9 +63,7 @@ export async function main(args) {
   });
   try {
     const run = await parse(normaliseArguments(args));
-    return run === null
-      ? EXIT.ok
-      : await run(withoutSecrets(['vault-pki-load', ...args.map(quoted)].join(' ')));
+    return run === null ? EXIT.ok : await run(commandLine(args));
   } catch (error) {
     if (!(error instanceof PkiLoadError)) blockOutput();
     reportError(error);

@@ -102,7 +102,7 @@ export function rejectSeveral(planned, runs, why) {
 
 /**
  * @param {Record<string, unknown>} given
- * @param {{line?: string, steps?: number}} [more] `line`: the command line; `steps`: each runs `repeat` times
+ * @param {{line?: string, steps?: number}} [more] `line`: the command line, for results; `steps`: each runs `repeat` times
  * @throws {PkiLoadError} e.g. for an output that could not be written after the run
  */
 export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
@@ -121,11 +121,8 @@ export async function readRunOptions(given, { line = '', steps = 1 } = {}) {
     parseOtlpUrl(otlp);
     readOtlpHeaders(process.env);
   }
-  const query = /\?.*/s.exec(otlp ?? '')?.[0].replaceAll("'", "'\\''");
   return {
-    ...{ out, format, quiet, otlp, repeat, search: requestedSearch },
-    /** The command line, for results, without the query of --otlp, which may contain a key. */
-    command: query === undefined ? line : line.replaceAll(query, '?...'),
+    ...{ command: line, out, format, quiet, otlp, repeat, search: requestedSearch },
     /** Between runs. @type {number} */
     pauseMs: pause,
     summary: githubSummary ? summaryFile() : null,

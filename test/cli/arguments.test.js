@@ -1,7 +1,12 @@
 /** Options that yargs cannot read: several values at a time, flags with a text. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { describeMisuse, normaliseArguments, takeSpecialOptions } from '../../src/cli/arguments.js';
+import {
+  commandLine,
+  describeMisuse,
+  normaliseArguments,
+  takeSpecialOptions,
+} from '../../src/cli/arguments.js';
 import { redactToken } from '../../src/common/sanitize.js';
 
 /** @import { Command } from '../../src/cli/arguments.js' */
@@ -42,6 +47,33 @@ test('options may have one dash; words after -- are unchanged', () => {
     '-h',
     '-scenario',
   ]);
+});
+
+describe('the command line in a result', () => {
+  const URL = 'http://h/v1?key=s3cret&b=1';
+  /** @type {[what: string, args: string[], line: string][]} */
+  const LINES = [
+    ['quotes words', ['issue', '--cn', 'a b'], "issue --cn 'a b'"],
+    ['is unchanged without a query', ['issue', '--otlp', 'http://h:4318'], 'issue --otlp http://h:4318'],
+    [
+      'else has no query, which may be a key',
+      ['issue', '--otlp', URL, '--rate', '5'],
+      "issue --otlp 'http://h/v1?...' --rate 5",
+    ],
+    ['loses the query after =, too', ['issue', `--otlp=${URL}`], "issue '--otlp=http://h/v1?...'"],
+    ['loses the query after one dash, too', ['issue', '-otlp', URL], "issue -otlp 'http://h/v1?...'"],
+    ['loses a query with a quote, too', ['issue', '--otlp', `${URL}'x`], "issue --otlp 'http://h/v1?...'"],
+    [
+      'loses a query with a token, too',
+      ['issue', '--otlp', `http://h/v1?user=hvs.${'A'.repeat(24)}&key=s3cret`],
+      "issue --otlp 'http://h/v1?...'",
+    ],
+    ['keeps the query of another URL', ['http', '--path', '/a?b=1'], "http --path '/a?b=1'"],
+    ['has no token', ['issue', '--cn', `hvs.${'A'.repeat(24)}`], 'issue --cn <redacted>'],
+  ];
+  for (const [what, args, line] of LINES) {
+    test(what, () => assert.equal(commandLine(args), `vault-pki-load ${line}`));
+  }
 });
 
 describe('takeSpecialOptions:', () => {

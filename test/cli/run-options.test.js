@@ -25,42 +25,6 @@ test('--metrics 9464', async () => {
   assert.deepEqual((await readRunOptions({ metrics: '9464' })).metrics, { host: '127.0.0.1', port: 9464 });
 });
 
-describe('the command line in a result', () => {
-  /** @type {[string, string, string | null, string][]} what, line, --otlp, what is left */
-  const TABLE = [
-    ['is unchanged without --otlp', 'x issue --rate 5', null, 'x issue --rate 5'],
-    [
-      'is unchanged without a query',
-      'x issue --otlp http://h:4318',
-      'http://h:4318',
-      'x issue --otlp http://h:4318',
-    ],
-    [
-      'else has no query, which may be a key',
-      "x issue --otlp 'http://h/v1?key=s3cret&b=1' --rate 5",
-      'http://h/v1?key=s3cret&b=1',
-      "x issue --otlp 'http://h/v1?...' --rate 5",
-    ],
-    [
-      'loses a query with a quote, too',
-      "x issue --otlp 'http://h/v1?key=s3c'\\''ret'",
-      "http://h/v1?key=s3c'ret",
-      "x issue --otlp 'http://h/v1?...'",
-    ],
-    [
-      'loses the query after =, too',
-      "x '--otlp=http://h/?k=s3cret'",
-      'http://h/?k=s3cret',
-      "x '--otlp=http://h/?...'",
-    ],
-  ];
-  for (const [what, line, otlp, left] of TABLE) {
-    test(what, async () => {
-      assert.equal((await readRunOptions(otlp === null ? {} : { otlp }, { line })).command, left);
-    });
-  }
-});
-
 describe('reports before the run an output that cannot be written:', () => {
   /** @type {[string, (path: (name: string, content?: string) => string) => string[], string, RegExp][]} what, --out, code, message */
   const OUTS = [
