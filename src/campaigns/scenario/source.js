@@ -1,10 +1,22 @@
 /** The text of a scenario (YAML 1.2 or JSON) and the place of each value: errors name line, column and key. */
-import { isMap, isScalar, isSeq, Lexer, LineCounter, Parser, parseDocument, visit } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  parseDocument,
+  visit,
+} from 'yaml';
 import { usageError } from '../../common/errors.js';
 import { findToken, sanitizeText } from '../../common/sanitize.js';
 
 /** @import { PkiLoadError } from '../../common/errors.js' */
-/** @import { Document } from 'yaml' */
+/** @import { Alias, Document, ParsedNode as Node } from 'yaml' */
 
 /** @typedef {(string | number)[]} Path keys and list positions, from the top */
 /** @typedef {'key' | 'value'} Part */
@@ -12,12 +24,16 @@ import { findToken, sanitizeText } from '../../common/sanitize.js';
 
 /** Max characters of the file's text in a message. */
 const MAX_SHOWN = 60;
-const MAX_ALIASES = 100;
+const MAX_ALIASES = 1000;
 const MAX_DEPTH = 40;
 const MAX_CHARACTERS = 100_000;
+/** Of all values, with each alias written out; a value counts as one more. */
+const MAX_WRITTEN_OUT = 1_000_000;
 
 const TOO_DEEP = 'The values are nested too deeply';
+const TOO_LONG = `With its aliases written out, this exceeds ${MAX_WRITTEN_OUT} characters`;
 const FLATTEN = 'Use fewer levels.';
+const WRITE_OUT = 'Write the values out, or quote text that begins with *.';
 const YAML_OR_JSON = 'A scenario is YAML or JSON; quote text that has special characters.';
 const NO_SCENARIO = 'This is no scenario: it has neither mix nor runs';
 /** Nothing of other files is shown but plain keys: there may be secrets in them. */
@@ -108,32 +124,61 @@ function findRepeatedKey(document) {
 
 /** @param {Document} document @param {ErrorAt} errorAt @returns {unknown} */
 function toPlain(document, errorAt) {
-  let firstAlias = 0;
-  visit(document, {
-    Alias(_, { range }) {
-      firstAlias = range?.[0] ?? 0;
-      return visit.BREAK;
-    },
-  });
+  checkExtent(document, errorAt);
   /** @type {unknown} */
   let value;
   try {
-    value = document.toJS({ maxAliasCount: MAX_ALIASES });
+    // Its own limit takes time with the square of the aliases.
+    value = document.toJS({ maxAliasCount: -1 });
   } catch (error) {
-    // Without the alias.
-    const [message] = /** @type {Error} */ (error).message.split(':', 1);
-    throw errorAt(firstAlias, message, 'Write the values out, or quote text that begins with *.');
+    throw errorAt(0, /** @type {Error} */ (error).message, YAML_OR_JSON);
   }
-  if (isTooDeep(value)) throw errorAt(firstAlias, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
   if (value === null || value === undefined) throw errorAt(0, 'The file is empty', MINIMUM);
   return value;
 }
 
-/** @param {unknown} value @param {number} [depth] @returns {boolean} also true for a value that contains itself */
-function isTooDeep(value, depth = 0) {
-  if (typeof value !== 'object' || value === null) return false;
-  return depth > MAX_DEPTH || Object.values(value).some((inner) => isTooDeep(inner, depth + 1));
+/** Characters and levels of a value, with each alias written out; until it ends, an infinite depth @typedef {{size: number, depth: number}} Extent */
+
+/** @param {Document} document @param {ErrorAt} errorAt @throws {PkiLoadError} for values that are too large, without writing them out */
+function checkExtent(document, errorAt) {
+  /** Of the last value with this anchor. @type {Map<string, Extent>} */
+  const anchored = new Map();
+  let aliases = 0;
+  /** @param {Alias} alias @param {number} start */
+  const follow = ({ source }, start) => {
+    if (++aliases > MAX_ALIASES)
+      throw errorAt(start, `The file has more than ${MAX_ALIASES} aliases`, WRITE_OUT);
+    const extent = anchored.get(source);
+    if (extent !== undefined) return extent;
+    throw errorAt(start, 'Unresolved alias (the anchor must be set before the alias)', WRITE_OUT);
+  };
+  /** @param {Node} node @param {number} characters @returns {Extent} */
+  const addUp = (node, characters) => {
+    const whole = { size: 1 + (isScalar(node) ? characters : 0), depth: Infinity };
+    if (node.anchor !== undefined) anchored.set(node.anchor, whole);
+    let depth = 0;
+    for (const part of partsOf(node)) {
+      const inner = measure(part);
+      whole.size += inner.size;
+      depth = Math.max(depth, inner.depth + 1);
+    }
+    return Object.assign(whole, { depth });
+  };
+  /** @param {unknown} value @returns {Extent} */
+  const measure = (value) => {
+    const node = /** @type {Node} */ (Object(value));
+    const [start, end] = node.range ?? [0, 0];
+    const extent = isAlias(node) ? follow(node, start) : addUp(node, end - start);
+    if (extent.depth > MAX_DEPTH) throw errorAt(start, `${TOO_DEEP}, or an alias contains itself`, FLATTEN);
+    if (extent.size > MAX_WRITTEN_OUT) throw errorAt(start, TOO_LONG, 'Use fewer aliases.');
+    return extent;
+  };
+  measure(document.contents);
 }
+
+/** @param {unknown} node @returns {unknown[]} keys and values of a map, values of a list */
+const partsOf = (node) =>
+  isCollection(node) ? node.items.flatMap((item) => (isPair(item) ? [item.key, item.value] : [item])) : [];
 
 /**
  * @param {unknown} contents @param {Path} path @param {Part} [part] of the last step

@@ -21,6 +21,9 @@ const bomb = (/** @type {string} */ open, /** @type {string} */ close) =>
     (_, i) => `a${i}: &a${i} ${open}${i === 0 ? 'x' : Array(9).fill(`*a${i - 1}`)}${close}`,
   );
 
+const wide = Array.from({ length: 9000 }, (_, i) => `k${i}`).join();
+const aliases = (/** @type {number} */ count) => Array(count).fill('*x').join(', ');
+
 /** @type {[what: string, text: string, message: RegExp, env?: Record<string, string>][]} */
 const HOSTILE = [
   ['100,000 levels of JSON', '['.repeat(100_001), LONG],
@@ -38,7 +41,37 @@ const HOSTILE = [
     /^s\.yaml:(?:1:1:)? The values are nested too deeply/,
   ],
   ['10 MB', `name: ${'x'.repeat(10_000_000)}`, LONG],
-  ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:2:\d+: Excessive alias count /],
+  ['an alias bomb of lists', bomb('[', ']').join('\n'), /^s\.yaml:7:9: With its aliases written out, this /],
+  [
+    'one map of 9,000 keys, 100 times',
+    `${HEAD}x: &x {${wide}}\ny: [${aliases(100)}]\n`,
+    /^s\.yaml:4:4: With its /,
+  ],
+  [
+    'a text of 90,000 characters, 12 times',
+    `x: &x ${'t'.repeat(90_000)}\ny: [${aliases(12)}]\n`,
+    /^s\.yaml:2:4: With /,
+  ],
+  [
+    '1,001 aliases, which would be searched for one another',
+    `${HEAD}x: &x t\ny: [${aliases(1001)}]\n`,
+    /^s\.yaml:4:4005: The file has more than 1000 aliases\. Write the values out/,
+  ],
+  [
+    '1,000 aliases of one value',
+    `${HEAD}x: &x t\ny: [${aliases(1000)}]\n`,
+    /^s\.yaml:3:1: x: is not a valid key/,
+  ],
+  [
+    'an alias without its anchor, after others',
+    `${HEAD}x: &x t\ny: [*x, *z]\n`,
+    /^s\.yaml:4:9: Unresolved alias/,
+  ],
+  [
+    '50 levels by aliases',
+    Array.from({ length: 51 }, (_, i) => `a${i}: &a${i} [${i === 0 ? 't' : `*a${i - 1}`}]`).join('\n'),
+    /^s\.yaml:41:11: The values are nested too deeply, or/,
+  ],
   [
     'aliases that contain each other',
     'a: &a [*b]\nb: &b [*a]\n',
