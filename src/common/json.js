@@ -29,15 +29,14 @@ export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, ...counts
   const { perItem = 1, perList = 1, perName = 1 } = counts;
   const isSmall = 2 * FEW <= maxDepth && 2 * FEW * (Math.max(perName, perItem) + perList) <= maxValues;
   if (isSmall && COUNTED.every((octet) => hasFew(bytes, octet))) return false;
-  let [depth, values, isText] = [0, 1, false];
+  let [depth, values] = [0, 1];
   /** By depth: 1 and the commas of the open object; -Infinity: a list. */
   const names = [Number.NEGATIVE_INFINITY];
   for (let i = 0; i < bytes.length && depth <= maxDepth && values <= maxValues; i++) {
     const byte = bytes[i];
-    if (byte === QUOTE) isText = !isText;
-    else if (byte === BACKSLASH) i++;
-    else if (isText) continue;
-    else if (byte === COMMA) {
+    if (byte === QUOTE) {
+      while (++i < bytes.length && bytes[i] !== QUOTE) if (bytes[i] === BACKSLASH) i++;
+    } else if (byte === COMMA) {
       if (++names[depth] > MAX_NAMES) return true;
       values += names[depth] > 0 ? perName : perItem;
     } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {

@@ -10,6 +10,7 @@
  */
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 import { redactData } from '../common/sanitize.js';
+import { isTooCostly } from '../result/read-document.js';
 
 /** @typedef {ReturnType<typeof createWire>} Wire */
 /** @typedef {Record<string, any> & {type: string}} WireMessage authentic, but not validated */
@@ -20,6 +21,9 @@ const PROOF_BYTES = NONCE_BYTES + MAC_BYTES;
 
 /** Of a text: before and after the first authentic frame. A result is as long as a file may be. */
 const [MAX_FIRST_BYTES, MAX_BYTES] = [2 ** 16, 400 * 2 ** 20];
+
+/** A file has the same limit, but white space; without it, a count of a second may take 2 bytes. */
+const PER_ITEM = 1;
 
 /** Max time until the first authentic frame, and between any bytes after it. */
 export const [GREET_WITHIN_MS, SILENCE_MS] = [3000, 15_000];
@@ -200,8 +204,9 @@ function frameMac(key, counter, text) {
   return macOf(key, count, text);
 }
 
-/** @param {Buffer} text @returns {WireMessage | null} null: none */
+/** @param {Buffer} text @returns {WireMessage | null} null: none, or too costly */
 function parse(text) {
+  if (isTooCostly(text, PER_ITEM)) return null;
   try {
     const message = JSON.parse(text.toString());
     return typeof message?.type === 'string' ? message : null;

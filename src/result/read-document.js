@@ -86,15 +86,22 @@ function nameOf(path) {
   return path === '' ? 'The file ""' : path;
 }
 
+/**
+ * Whether parsing would take far more memory than the text.
+ * @param {Uint8Array} bytes JSON, UTF-8 @param {number} [perItem] how many values a further item of a list counts as
+ */
+export function isTooCostly(bytes, perItem = PER_ITEM) {
+  const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
+  const limits = { maxDepth: MAX_DEPTH, maxValues, perItem, perList: PER_LIST, perName: PER_NAME };
+  return isTooComplex(bytes, limits);
+}
+
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
-  const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
-  const limits = { maxDepth: MAX_DEPTH, maxValues, perItem: PER_ITEM, perList: PER_LIST, perName: PER_NAME };
   const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values for its size.`;
-  if (isTooComplex(encoding === 'utf-8' ? bytes : Buffer.from(text), limits))
-    throw fileError('bad_document', complex);
+  if (isTooCostly(encoding === 'utf-8' ? bytes : Buffer.from(text))) throw fileError('bad_document', complex);
   return checkDocument(parseJson(text, name), name, text.length);
 }
 

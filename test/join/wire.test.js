@@ -162,6 +162,27 @@ describe('a wire', () => {
     assert.deepEqual(leader.closed, ['it sent a message that cannot be read']);
   });
 
+  test('a message of too many values or levels for its size closes it, before it is parsed', () => {
+    const nested = (/** @type {number} */ levels) => '['.repeat(levels) + ']'.repeat(levels);
+    /** @type {[what: string, list: string, isRead: boolean][]} */
+    const LISTS = [
+      ['3,000,000 counts of seconds, of 2 bytes each', Array(3e6).fill('0').join(), true],
+      ['200,000 lists', Array(2e5).fill('[]').join(), true],
+      ['300,000 lists', Array(3e5).fill('[]').join(), false],
+      ['300,000 objects', Array(3e5).fill('{}').join(), false],
+      ['90 levels', nested(90), true],
+      ['110 levels', nested(110), false],
+    ];
+    for (const [what, list, isRead] of LISTS) {
+      const { leader, member } = createPair();
+      leader.receive(frameOf(member, {}));
+      mock.method(JSON, 'stringify', () => `{"type":"test","list":[${list}]}`, { times: 1 });
+      leader.receive(frameOf(member, {}));
+      const closed = isRead ? [] : ['it sent a message that cannot be read'];
+      assert.deepEqual([leader.messages.length, leader.closed], [isRead ? 2 : 1, closed], what);
+    }
+  });
+
   test('longer silence may be allowed, and no longer be', () => {
     const { leader, member } = createPair();
     leader.receive(frameOf(member, {}));
