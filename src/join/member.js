@@ -54,6 +54,16 @@ export async function runAsMember(options) {
   const gone = new AbortController();
   /** @type {Map<number, {step: number, over: AbortController, preparing: ReturnType<typeof prepareRun>}>} */
   const preparations = new Map();
+  const { '--repeat': repeat = Infinity } = options.series ?? {};
+  /** How often each step was prepared and run. @type {Map<string, number>} */
+  const counts = new Map();
+  /** @param {'prepare' | 'run'} what @param {number} step @throws {RangeError} outside a search, for more than this part's own --repeat */
+  function countTask(what, step) {
+    const count = (counts.get(`${what} ${step}`) ?? 0) + 1;
+    if (!steps[step].most && count > Number(repeat))
+      fail(`part 0 asks to ${what} a step more often than --repeat`);
+    counts.set(`${what} ${step}`, count);
+  }
   /** Clean-ups in progress. @type {Set<Promise<unknown>>} */
   const closings = new Set();
   const onClosing = (/** @type {Promise<unknown>} */ closing) => {
@@ -151,6 +161,7 @@ export async function runAsMember(options) {
     const isMany = preparations.has(id) || preparations.size > steps.length;
     if (isMany) fail('it asks for more preparations than there are steps');
     const plan = planAsked(steps[step]?.plan, given, steps[step]?.most ?? null);
+    countTask('prepare', step);
     const { token, mayReach } = steps[step];
     const shown = { onEvent: shownIn(task), onClosing };
     const preparing = prepareRun(planOfPart(plan, part), { token, mayReach, signal, cutOff, ...shown });
@@ -166,6 +177,7 @@ export async function runAsMember(options) {
     const { step, preparing } = preparations.get(id) ?? fail('it was not asked to prepare this');
     const plan = planAsked(steps[step].plan, given, steps[step].most ?? null);
     if ((plan.load.durationMs ?? plan.load.requests) === null) fail('it has no end');
+    countTask('run', step);
     let [startedAt, clockErrorMs] = [new Date(), 0];
     const reach = (/** @type {string} */ phase, /** @type {object} */ more = {}) =>
       wire.send({ type: 'reached', task, phase, ...more });

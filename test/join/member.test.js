@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicMs } from '../../src/join/clock.js';
-import { planFor, startCounting, startFakeLeader, startMember } from './support.js';
+import { MOST, planFor, startCounting, startFakeLeader, startMember } from './support.js';
 
 /** @import { AddressInfo } from 'node:net' */
 /** @import { WireMessage } from '../../src/join/wire.js' */
@@ -195,6 +195,41 @@ test('a part 0 that asks for preparations without end gets no more than one for 
     ...['reached', 'reached'],
     'it asks for more preparations than there are steps',
   ]);
+});
+
+test('outside a search, part 0 gets as many runs and preparations of a step as --repeat, and no more', {
+  timeout: 60_000,
+}, async (t) => {
+  const { url, paths } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1, concurrency: 2 });
+  const searched = { ...plan, load: { ...plan.load, requests: null, durationMs: 40 } };
+  const most = { ...MOST, model: /** @type {const} */ ('open') };
+  /** @type {[again: 'run' | 'prepare', asked: typeof plan, most: typeof most | null, answers: string[]][]} */
+  const ROWS = [
+    ['run', plan, null, ['result', 'result', 'part 0 asks to run a step more often than --repeat']],
+    ['prepare', plan, null, ['reached', 'reached', 'part 0 asks to prepare a step more often than --repeat']],
+    ['run', searched, most, ['result', 'result', 'result']],
+  ];
+  for (const [again, asked, most, expected] of ROWS) {
+    paths.length = 0;
+    /** @type {string[]} */
+    const answers = [];
+    const { where } = await startFakeLeader(t, ({ type, phase, error }, send) => {
+      const isAnswer = again === 'run' ? type === 'result' : phase === 'prepared';
+      if (isAnswer && again === 'prepare') send({ type: 'release', id: answers.length });
+      if (isAnswer || type === 'failed') answers.push(error?.message ?? type);
+      const task = answers.length;
+      const id = again === 'run' ? 0 : task;
+      const next = { plans: 'prepare', reached: isAnswer ? again : NEXT[phase], result: again }[type];
+      if (answers.length === 3) send({ type: 'end', why: null, exitCode: 0 });
+      else if (next !== undefined)
+        send({ type: next, task, id, step: 0, plan: asked, at: monotonicMs() + 50, wallMs: 1e12 });
+    });
+    const changes = { series: { '--repeat': 2 }, steps: [{ plan, token: null, most }] };
+    await startMember(t, plan, where, [1, 2], changes).ended;
+    assert.deepEqual(answers, expected);
+    assert.equal(paths.length, 2 * answers.filter((one) => one === 'result').length);
+  }
 });
 
 test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000 }, async (t) => {
