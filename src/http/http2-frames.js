@@ -1,7 +1,7 @@
 /**
  * HTTP/2 on the wire: frames (RFC 9113, sections 4 and 6) and header blocks (HPACK, RFC 7541). Neither side uses a
- * dynamic table: this one indexes nothing, and SETTINGS_HEADER_TABLE_SIZE 0 forbids it to the server. So no header
- * block depends on another, and none can expand.
+ * dynamic table: this one sets its size to 0, and SETTINGS_HEADER_TABLE_SIZE 0 demands the same of the server. So no
+ * header block depends on another, and none can expand.
  */
 import { checkedFields, checkPath, METHODS_WITH_BODY } from './exchange.js';
 
@@ -100,6 +100,8 @@ export function contentOf(payload, flags) {
 
 /** Never indexed, so that no proxy keeps a token: RFC 7541, 6.2.3 and 7.1.3. */
 const LITERAL = 0x10;
+/** The size of the dynamic table, in the first byte of a block: RFC 7541, 6.3. */
+const TABLE_SIZE = 0x20;
 /** Fields of a connection, which HTTP/2 forbids (RFC 9113, 8.2.2), and the one that `:authority` replaces. */
 const FORBIDDEN = new Set([
   'connection',
@@ -116,7 +118,10 @@ const FORBIDDEN = new Set([
  * @returns {(request: Request) => Buffer} throws a TypeError for a path or header field that HTTP does not allow
  */
 export function createBlockEncoder(host, scheme) {
-  const start = Buffer.concat([Buffer.from([scheme === 'https' ? 0x87 : 0x86]), literal(':authority', host)]);
+  // Due once, after the ACK of a smaller SETTINGS_HEADER_TABLE_SIZE (RFC 9113, 4.3.1), and always allowed: in each
+  // block, so that a block fits every connection.
+  const first = Buffer.from([TABLE_SIZE, scheme === 'https' ? 0x87 : 0x86]);
+  const start = Buffer.concat([first, literal(':authority', host)]);
   let last = { request: /** @type {Request | null} */ (null), block: Buffer.alloc(0) };
   let fields = { headers: /** @type {Request['headers'] | null} */ (null), bytes: Buffer.alloc(0) };
   return (request) => {
@@ -125,7 +130,7 @@ export function createBlockEncoder(host, scheme) {
     checkPath(path);
     if (headers !== fields.headers) fields = { headers, bytes: encodeFields(headers) };
     const length = body === null ? 0 : Buffer.byteLength(body);
-    const parts = [literal(':method', method), start, literal(':path', path), fields.bytes];
+    const parts = [start, literal(':method', method), literal(':path', path), fields.bytes];
     if (length > 0 || METHODS_WITH_BODY.has(method)) parts.push(literal('content-length', `${length}`));
     last = { request, block: Buffer.concat(parts) };
     return last.block;
@@ -217,9 +222,9 @@ export function readHeaderBlock(block) {
       status = STATUSES[index - FIRST_STATUS];
       continue;
     }
-    // The size of the dynamic table, which must be 0.
-    if (first >= 0x20 && first < 0x40) {
-      if (readInteger(5) !== 0) return null;
+    // It must be 0, and come first: RFC 7541, 4.2.
+    if (first >= TABLE_SIZE && first < 0x40) {
+      if (readInteger(5) !== 0 || status !== 0 || isPastStatus) return null;
       continue;
     }
     const number = readInteger(first >= 0x40 ? 6 : 4);

@@ -375,6 +375,25 @@ describe('on a server of Node', () => {
   });
 });
 
+for (const headerTableSize of [0, 1024, 4096]) {
+  const name = `a server with a header table of ${headerTableSize} bytes takes request after request`;
+  // Otherwise Node gives up the connection, and at times keeps it open.
+  test(name, { timeout: 30_000 }, async (t) => {
+    const server = await startHttp2({ headerTableSize });
+    const streams = createStreams({ origin: server.origin, tls: TLS, streams: 4 });
+    t.after(() => Promise.all([...streams.map((stream) => stream.close()), server.stop()]));
+    await streams[0].open(10_000);
+    for (let i = 0; i < 50; i++) {
+      const all = await Promise.all(streams.map((stream) => exchange(stream).ended));
+      assert.deepEqual(
+        all.map(({ answer, failure }) => answer?.status ?? failure),
+        Array(4).fill(200),
+      );
+    }
+    assert.equal(server.state.connections, 1);
+  });
+}
+
 describe('a limit of streams', () => {
   test('is found before a run', async () => {
     const server = await startHttp2({ maxConcurrentStreams: 3 });

@@ -30,6 +30,8 @@ const BLOCKS = [
   ['an index of the dynamic table', '88 be', null],
   ['a name of the dynamic table', '88 7e 01 62', null],
   ['a table of 16 bytes', '30 88', null],
+  ['the size of the table after the status', '88 20', null],
+  ['the size of the table after a field', '00 01 61 01 62 20', null],
   ['a value that is not complete', '88 00 01 61 05 62', null],
   ['a name that is not complete', '88 00 05', null],
   ['no value', '88 00 01 61', null],
