@@ -139,9 +139,13 @@ export function createBlockEncoder(host, scheme) {
 
 /** @param {Record<string, string>} headers */
 function encodeFields(headers) {
-  const fields = checkedFields(headers).filter(([name]) => !FORBIDDEN.has(name.toLowerCase()));
-  return Buffer.concat(fields.map(([name, value]) => literal(name.toLowerCase(), value.trim())));
+  const fields = checkedFields(headers).map(([name, value]) => [name.toLowerCase(), value.trim()]);
+  return Buffer.concat(fields.filter(isAllowed).map(([name, value]) => literal(name, value)));
 }
+
+/** RFC 9113, 8.2.2. @param {string[]} field */
+const isAllowed = ([name, value]) =>
+  name === 'te' ? value.toLowerCase() === 'trailers' : !FORBIDDEN.has(name);
 
 /** @param {string} name @param {string} value latin1 */
 function literal(name, value) {
