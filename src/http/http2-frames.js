@@ -95,14 +95,15 @@ export function contentOf(payload, flags) {
   const isPadded = (flags & FLAG.PADDED) !== 0;
   const from = (isPadded ? 1 : 0) + ((flags & FLAG.PRIORITY) !== 0 ? 5 : 0);
   const to = payload.length - (isPadded ? payload[0] : 0);
-  return from > to ? null : payload.subarray(from, to);
+  // NaN: padded, but without the length of its padding.
+  return from <= to ? payload.subarray(from, to) : null;
 }
 
 /** Never indexed, so that no proxy keeps a token: RFC 7541, 6.2.3 and 7.1.3. */
 const LITERAL = 0x10;
 /** The size of the dynamic table, in the first byte of a block: RFC 7541, 6.3. */
 const TABLE_SIZE = 0x20;
-/** Fields of a connection, which HTTP/2 forbids (RFC 9113, 8.2.2), and the one that `:authority` replaces. */
+/** Fields of a connection, and the one that `:authority` replaces. */
 const FORBIDDEN = new Set([
   'connection',
   'host',
