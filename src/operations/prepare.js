@@ -78,7 +78,8 @@ export async function checkIssuance(context, { role, mustStore = false, ...wante
   const facts = await checkRole(client, { mount, role, ...roleRequest });
   const ca = await checkIssuer(client, mount, { role: facts.role ?? {} }).catch((error) => {
     // A role that the token may not read may name another issuer.
-    if (facts.role !== null || !['ca_expired', 'mount_without_ca'].includes(error.code)) throw error;
+    const ofDefault = ['ca_expired', 'mount_without_ca', 'no_default_issuer'];
+    if (facts.role !== null || !ofDefault.includes(error.code)) throw error;
     warn(error.message);
     return null;
   });

@@ -139,7 +139,20 @@ export async function readIssuer(client, mount, name = '') {
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     const unreadable = `The CA certificate of ${mount} is invalid, or its key is of an unknown type.`;
     if (pem !== '') throw targetError('ca_unreadable', unreadable);
-    const remedy = `Create one (vault write ${mount}/root/generate/internal common_name=...), or change --mount.`;
-    throw targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
+    throw await lacksIssuer(client, mount);
   }
+}
+
+/** Only for a mount without issuers may the remedy be a new one: it would become the default. @param {VaultClient} client @param {string} mount */
+async function lacksIssuer(client, mount) {
+  const issuers = await unlessRefused(client.list(`${mount}/issuers`));
+  const creating = `vault write ${mount}/root/generate/internal common_name=...; for an intermediate CA, ${mount}/intermediate/set-signed`;
+  if (issuers?.length === 0) {
+    const remedy = `Create one (${creating}), or change --mount.`;
+    return targetError('mount_without_ca', `The mount ${mount} has no CA certificate yet.`, remedy);
+  }
+  const choosing = `vault list ${mount}/issuers; vault write ${mount}/config/issuers default=ISSUER`;
+  const otherwise = issuers === null ? ` If the mount has none, create one (${creating}).` : '';
+  const remedy = `Choose one (${choosing}), or change --mount.${otherwise}`;
+  return targetError('no_default_issuer', `The mount ${mount} has no default issuer.`, remedy);
 }

@@ -12,7 +12,7 @@ import { revoke } from '../../src/operations/revoke.js';
 import { parseCertificate } from '../../src/pki/certificate-der.js';
 import { encodePem, serialHex } from '../../src/pki/text.js';
 import { checkRole, describeFootprint, warnOfShortCa } from '../../src/vault/check-role.js';
-import { checkHealth, checkMount } from '../../src/vault/check-target.js';
+import { checkHealth, checkIssuer, checkMount } from '../../src/vault/check-target.js';
 import { checkToken, startRenewal } from '../../src/vault/check-token.js';
 import { apiError } from '../../src/vault/client.js';
 import { planOf } from '../operations/calls-support.js';
@@ -646,3 +646,25 @@ function issuedBy(pki) {
   const leaf = pki.issue('a.b.test', { extensions: [altNames({ dns: ['a.b.test'] })] });
   return { serial_number: serialHex(leaf.serial), certificate: leaf.pem, issuing_ca: pki.ca.pem };
 }
+
+describe('checkIssuer: a mount without a default issuer', () => {
+  const none = { status: 400, errors: ['no default issuer currently configured'] };
+  const create = /vault write pki\/root\/generate/;
+  const choose = /vault write pki\/config\/issuers default=ISSUER/;
+  /** @type {[what: string, issuers: {}, code: string, remedies: RegExp[], isNot: RegExp[]][]} */
+  const table = [
+    ['has no other', { data: { keys: [] } }, 'mount_without_ca', [create], [choose]],
+    ['has another', { data: { keys: ['a'] } }, 'no_default_issuer', [choose], [create]],
+    ['may have another', { status: 403 }, 'no_default_issuer', [choose, create], []],
+  ];
+  for (const [what, issuers, code, remedies, isNot] of table)
+    test(what, async () => {
+      const client = fakeClient({ 'pki/cert/ca': none, 'pki/issuers': issuers });
+      await assert.rejects(checkIssuer(client, 'pki'), (/** @type {PkiLoadError} */ error) => {
+        assert.equal(error.code, code);
+        for (const one of remedies) assert.match(error.remedy ?? '', one);
+        for (const one of isNot) assert.doesNotMatch(error.remedy ?? '', one);
+        return true;
+      });
+    });
+});

@@ -169,7 +169,7 @@ describe('on a dev server', () => {
     const role = { issuer_ref: 'named' };
     assert.match((await checkIssuer(root, 'multi', { ...inTwoHours, role })).subject, /named/);
     await root.remove('multi/issuer/short');
-    await assertFails(checkIssuer(root, 'multi'), 'mount_without_ca', /root\/generate/);
+    await assertFails(checkIssuer(root, 'multi'), 'no_default_issuer', /\(vault list multi\/issuers; [^;]*$/);
     assert.match((await checkIssuer(root, 'multi', { role })).subject, /named/);
     const gone = checkIssuer(root, 'multi', { role: { issuer_ref: 'gone' } });
     await assertFails(gone, 'issuer_not_found', /The role names the issuer gone, .* issuer_ref/);
