@@ -82,7 +82,9 @@ async function execute(operation, given, line) {
     });
   } catch (error) {
     const isRefused = error instanceof PkiLoadError && error.code === 'connection_refused';
-    if (!isRefused || settings.search || plan.target.url !== DEFAULT_URL) throw error;
+    // The address may also be that of an OCSP responder.
+    const isVault = isRefused && error.message.startsWith(`${DEFAULT_URL} `);
+    if (!isVault || settings.search) throw error;
     throw withChanges(error, { remedy: `${error.remedy} To try the tool without a Vault, add --dev.` });
   } finally {
     interrupt.release();

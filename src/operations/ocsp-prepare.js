@@ -294,6 +294,8 @@ const REFUSED = ['bad_request', 'permission_denied', 'not_found', 'redirected', 
 
 /** A first response may take longer than the load's timeout. */
 const MIN_TIMEOUT_MS = 5000;
+/** In remedies, where a responder's address comes from. */
+const AIA = "the certificate's AIA (or set --ocsp-url instead of --from-aia)";
 /** Longer responses are not used for the warm-up, to save memory and time. */
 const MAX_WARM_UP_BYTES = 16 * 1024;
 
@@ -307,16 +309,16 @@ export async function probe(context, { origin, targetUrl, isForeign }, { request
   const { plan, tls, warn, signal } = context;
   const timeoutMs = Math.max(plan.load.timeoutMs, MIN_TIMEOUT_MS);
   const ownTls = isForeign ? foreignTls(tls) : tls;
-  const requester = createRequester({ origin, tls: ownTls, timeoutMs, urlOption: '--ocsp-url' });
+  const { ocspUrl } = plan.options;
+  const urlOption = ocspUrl === null ? AIA : '--ocsp-url';
+  const requester = createRequester({ origin, tls: ownTls, timeoutMs, urlOption });
   try {
     const sent = request.body === null ? undefined : Buffer.from(request.body);
     const { status, body } = await rejectOnStop(requester.request({ ...request, body: sent }), signal);
     const { outcome, success } = classify(status, body, 0);
     if (outcome === 'not_ocsp' || REFUSED.includes(outcome)) {
       const message = `${targetUrl} responded to an OCSP request with HTTP ${status} and no OCSP response.`;
-      const isNamed = plan.options.ocspUrl !== null;
-      const whole = 'Check --ocsp-url: it must be the complete URL of the responder.';
-      const remedy = isNamed ? whole : 'Check --mount, or set --ocsp-url to the responder.';
+      const remedy = `Check ${urlOption}: it must be the complete URL of the responder.`;
       throw targetError('not_an_ocsp_responder', message, remedy);
     }
     if (!success)

@@ -10,6 +10,7 @@ import { createPlan } from '../../src/index.js';
 import { findSubjects, prepare, probe } from '../../src/operations/ocsp-prepare.js';
 import { ocspGetPath } from '../../src/pki/ocsp-request.js';
 import { prepareRun } from '../../src/run.js';
+import { runCli } from '../cli/support.js';
 import { der, extension, oid } from '../pki/ocsp-builder.js';
 import { altNames, TestCa } from '../pki/test-ca.js';
 import { assertUsage } from './calls-support.js';
@@ -275,6 +276,30 @@ test('--from-aia: only the target receives the client certificate, and only it m
   assert.equal(foreign.rejectUnauthorized, true);
   assert.ok('key' in (await prepareOcsp({ url: origin })));
   assert.deepEqual(subjects, [undefined, 'leaf']);
+});
+
+test('--from-aia: an address that is no responder is blamed on the certificate', async (t) => {
+  const response = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
+  const server = createServer((socket) => void socket.once('data', () => socket.end(response)));
+  t.after(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const origin = `http://127.0.0.1:${/** @type {AddressInfo} */ (server.address()).port}`;
+  const named = ca.issue('no-responder', { extensions: [namesResponder(origin)] });
+  const run = async () => {
+    const files = ['--cert', named.certFile, '--issuer', issuer];
+    const { code, stderr } = await runCli(['ocsp', ...files, '--from-aia', '--requests', '1']);
+    assert.equal(code, 2);
+    return stderr;
+  };
+  const place = "the certificate's AIA \\(or set --ocsp-url instead of --from-aia\\)";
+  assert.match(
+    await run(),
+    new RegExp(`Check ${place}: it must be the complete URL of the responder\\.$`, 'm'),
+  );
+  server.close();
+  await once(server, 'close');
+  // Without --dev, which would not replace it.
+  assert.match(await run(), new RegExp(`correct the host and port in ${place}\\.$`, 'm'));
 });
 
 test('a stop ends the wait for the first response of a responder', { timeout: 30_000 }, async (t) => {
