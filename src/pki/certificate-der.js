@@ -261,6 +261,7 @@ export function parseCertificate(der) {
   tbs.finish();
   if (extensions !== NO_EXTENSIONS && version !== 2) throw new DerError('Extensions without version 3');
   return {
+    version, // 0: version 1
     serial, // raw INTEGER contents
     issuer, // raw Name, like `subject`
     notBefore, // epoch ms

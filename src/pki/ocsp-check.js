@@ -201,8 +201,10 @@ function assessResponder(der, issuer) {
     const signer = readSigner(der);
     const { certificate } = signer;
     const { certificate: ca } = issuer;
-    // RFC 5280 section 6.1.4, (k) to (o).
-    const isIssuer = isCa(ca) && allowsUsage(ca, 'keyCertSign') && ca.unknownCritical === null;
+    // RFC 5280 section 6.1.4, (k) to (o). A root of version 1 has no extensions; OpenSSL accepts it, too.
+    const isOldRoot = ca.version === 0 && ca.subject.equals(ca.issuer);
+    const mayIssue = (isCa(ca) || isOldRoot) && allowsUsage(ca, 'keyCertSign');
+    const isIssuer = mayIssue && ca.unknownCritical === null;
     if (!isIssuer || !isNamedIssuer(certificate, ca) || !hasExtendedKeyUsage(certificate, OID.ocspSigning))
       return { failure: 'responder_not_authorized', signer };
     const failure = verifySignature(certificate.signed, issuer.key);

@@ -15,12 +15,13 @@ import {
   bytesOf,
   der,
   extension,
+  generalizedTime,
   keyHashResponderId,
   oid,
   refusal,
   single,
 } from './ocsp-builder.js';
-import { EXTENSIONS, makeKeys, nameOf, rsaKeyWith, TestCa } from './test-ca.js';
+import { EXTENSIONS, makeKeys, nameOf, rsaKeyWith, signed, TestCa } from './test-ca.js';
 
 /** @import { TestContext } from 'node:test' */
 /** @import { BasicResponse } from '../../src/pki/ocsp-response.js' */
@@ -314,6 +315,25 @@ test('an issuer that is no CA, may not sign certificates, or has an unknown crit
     const bytes = by(issuing.issue('delegate', OCSP_SIGNING), { singles: [one({ certId: id.raw })] });
     const checker = createOcspChecker({ issuerDer: issuer.der });
     assert.equal(checker.check(bytes, { certId: id, nonce: null, nowMs: THIS }), verdict);
+  }
+});
+
+test('an issuer of version 1, which has no extensions, authorizes a delegate if it is a root', () => {
+  const old = new TestCa();
+  for (const [above, verdict] of /** @type {const} */ ([
+    [old.subject, 'good'],
+    [nameOf('Above'), 'responder_not_authorized'],
+  ])) {
+    const validity = der(0x30, generalizedTime(THIS - DAY), generalizedTime(THIS + DAY));
+    const fields = [old.ca.algorithm, above, validity, old.subject, old.ca.spki];
+    const issuerDer = signed(old.ca, der(0x30, bytesOf('020101'), ...fields));
+    const id = createCertId({ issuerDer, serial: leaf.serial, hash: 'sha1' });
+    const singles = [one({ certId: id.raw })];
+    const checker = createOcspChecker({ issuerDer });
+    const check = (/** @type {Uint8Array} */ bytes) =>
+      checker.check(bytes, { certId: id, nonce: null, nowMs: THIS });
+    assert.equal(check(by(old.issue('delegate', OCSP_SIGNING), { singles })), verdict);
+    assert.equal(check(made({ signer: old.ca, singles })), 'good');
   }
 });
 
