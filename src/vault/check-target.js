@@ -84,7 +84,8 @@ async function respondsAsPki(client, mount) {
   }
 }
 
-const NO_ISSUER = 'no default issuer';
+/** Vault's texts. */
+const [NO_ISSUER, UNKNOWN_ISSUER] = ['no default issuer', 'unable to find PKI issuer'];
 
 /** @param {VaultClient} client @param {string} type @returns {Promise<string>} a sentence on the mounts of that type that the token can see */
 async function listMounts(client, type) {
@@ -127,8 +128,9 @@ export async function readIssuer(client, mount, name = '') {
     if (Number.isNaN(Date.parse(certificate.validTo))) throw new RangeError(certificate.validTo);
     return certificate.publicKey && certificate; // throws for a key of an unknown type or curve
   } catch (error) {
+    const { code, message: text } = /** @type {Error & {code?: string}} */ (error);
     // Vault calls an unknown issuer an internal error.
-    if (path !== 'cert/ca' && /vault_(internal_error|not_found)/.test(/** @type {any} */ (error).code)) {
+    if (path !== 'cert/ca' && (code === 'vault_not_found' || text.includes(UNKNOWN_ISSUER))) {
       const message = `The role names the issuer ${redact(name)}, which the mount ${mount} does not have.`;
       throw targetError(
         'issuer_not_found',

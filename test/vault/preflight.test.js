@@ -668,3 +668,19 @@ describe('checkIssuer: a mount without a default issuer', () => {
       });
     });
 });
+
+describe('checkIssuer: the issuer that a role names', () => {
+  const role = { issuer_ref: 'two' };
+  const unknown = 'unable to find PKI issuer for reference: two';
+  /** @type {[what: string, answer: {status: number, errors?: string[]}, code: string][]} */
+  const table = [
+    ['is unknown', { status: 500, errors: [unknown] }, 'issuer_not_found'],
+    ['is not found', { status: 404 }, 'issuer_not_found'],
+    ['may exist behind a proxy that fails', { status: 502 }, 'vault_internal_error'],
+  ];
+  for (const [what, answer, code] of table)
+    test(what, async () => {
+      const client = fakeClient({ 'pki/issuer/two/json': answer });
+      await assert.rejects(checkIssuer(client, 'pki', { role }), { code });
+    });
+});
