@@ -59,7 +59,7 @@ export function ratesOf(operations, facts, { succeeded, errors, toolErrors, all 
     byTimes: inLongRun ?? undefined,
     memorySeconds: isOpen ? 0 : memoryOf(all.service.reported) / 1000,
   });
-  const known = facts.isIncomplete ? { ...bar, high: null } : bar;
+  const known = facts.isIncomplete ? { ...bar, high: null, tool: null } : bar;
   return { windowMs, ratePerSecond, offeredPerSecond, allOnTime, rateBar: known };
 }
 

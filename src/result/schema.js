@@ -167,8 +167,10 @@ const Totals = named('Totals', {
 /** Successes. `bar`: the target's rate per second, with 95 % bounds. */
 const Rates = named('Rates', {
   ...each(['perSecond', 'perHour', 'peakOneSecond'], amount),
-  /** `sampled`: the upper end from the sample size alone; the rest may be the tool's own lateness. */
-  bar: z.object({ low: amount, high: amount.nullable(), sampled: amount }).optional(),
+  /** `sampled`: the upper end from the sample size alone; `tool`: by how much the tool may have lowered the rate; null: unknown. */
+  bar: z
+    .object({ low: amount, high: amount.nullable(), sampled: amount, tool: amount.nullable().optional() })
+    .optional(),
   /** TLS handshakes of requests with a complete response. */
   handshakesPerSecond: amount.optional(),
 });

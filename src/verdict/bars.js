@@ -133,18 +133,19 @@ const MIN_CLUMP = 4;
  *   sends the next request only after reading a response; Infinity: unknown; `errorsPerSecond`: certainly the target's;
  *   `lostPerSecond`: may be the tool's, or were cut off: these requests might have succeeded; `unseenPerSecond`:
  *   of random arrivals, the highest rate at which none may come
- * @returns {{low: number, high: number | null, sampled: number}} per second; `sampled`: upper end of the sampling error
+ * @returns {{low: number, high: number | null, sampled: number, tool: number | null}} per second; `sampled`: upper end of the sampling error; `tool`: by how
+ *   much the tool may have lowered the rate; null: unknown
  */
 export function rateBar(sample) {
   const { perSecond, succeeded, errors, offeredPerSecond, isServed, slowdown } = sample;
   const { waited = 0, errorsPerSecond = 0, lostPerSecond = 0, unseenPerSecond = 0 } = sample;
   if (succeeded === 0) {
     const sampled = Math.max(errorsPerSecond * proportionUpperBound(0, errors), unseenPerSecond);
-    return { low: 0, high: sampled + lostPerSecond, sampled };
+    return { low: 0, high: sampled + lostPerSecond, sampled, tool: lostPerSecond };
   }
   if (isServed && succeeded >= MIN_SERVED) {
     const high = Math.max(perSecond, offeredPerSecond ?? 0);
-    return { low: perSecond, high, sampled: high };
+    return { low: perSecond, high, sampled: high, tool: 0 };
   }
   const { byTimes = { low: perSecond, high: perSecond } } = sample;
   const counted = sampledBar(sample);
@@ -154,9 +155,14 @@ export function rateBar(sample) {
     offeredPerSecond === null
       ? Number.POSITIVE_INFINITY
       : offeredPerSecond - leastFailed(sample, failed, offeredPerSecond);
-  const top = Math.max(perSecond, Math.min(high * slowdown + lostPerSecond, maxRate));
-  const sampled = Math.max(perSecond, Math.min(high, maxRate));
-  return { low: Math.max(0, low), high: Number.isFinite(top) ? top : null, sampled };
+  const possible = (/** @type {number} */ rate) => Math.max(perSecond, Math.min(rate, maxRate));
+  const known = (/** @type {number} */ rate) => (Number.isFinite(rate) ? rate : null);
+  return {
+    low: Math.max(0, low),
+    high: known(possible(high * slowdown + lostPerSecond)),
+    sampled: possible(high),
+    tool: known(possible(perSecond * slowdown + lostPerSecond) - perSecond),
+  };
 }
 
 /** @param {Successes & {offeredPerSecond: number | null, isOnTime?: boolean, errorsPerSecond?: number, lostPerSecond?: number}} sample */

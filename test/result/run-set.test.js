@@ -178,7 +178,7 @@ describe('over runs', () => {
     run.windowSeconds = 20;
     run.errorShareBar = { low: 0.05, high: 0.3, tool: 0.1 };
     run.verification = { ...run.verification, unchecked: 40 };
-    run.rates.bar = { low: 3, high: 5, sampled: 4.9 };
+    run.rates.bar = { low: 3, high: 5, sampled: 4.9, tool: 0.5 };
     const parts = (/** @type {string} */ key) => {
       const { tool, unknown } = metric(createRunSet('x', [good, run]), key);
       return { tool, unknown };
@@ -187,10 +187,10 @@ describe('over runs', () => {
     test('a share of errors: errors of the tool, unchecked and unsent requests', () => {
       assert.deepEqual(parts('errors'), { tool: [0, 0.1], unknown: [0, 140 / 200] });
     });
-    test('a rate: lateness or errors of the tool, whichever is more, and unchecked responses', () => {
+    test('a rate: lateness and errors of the tool, and unchecked responses', () => {
       assert.deepEqual(parts('rate'), { tool: [0, 0.5], unknown: [0, 2] });
-      run.rates.bar = { low: 3, high: 6, sampled: 5 };
-      assert.deepEqual(parts('rate').tool, [0, 1]);
+      run.rates.bar = { low: 3, high: null, sampled: 5, tool: null };
+      assert.deepEqual(parts('rate').tool, [0, 1000 * run.rates.perSecond]);
     });
     test('a time: lateness of the tool', () => {
       run.latencyMs.response.bars = { p99: { low: 1, high: 9, tool: 2 } };

@@ -170,8 +170,8 @@ test('random arrivals of which many were dropped keep the spread of the seconds:
 
 test('requests that may have failed by the fault of the tool, or were cut off, might have succeeded', () => {
   const none = { ...SAMPLE, perSecond: 0, succeeded: 0, completedPerSecond: [0, 0], errors: 0 };
-  assert.deepEqual(rateBar(none), { low: 0, high: 0, sampled: 0 });
-  assert.deepEqual(rateBar({ ...none, lostPerSecond: 9.5 }), { low: 0, high: 9.5, sampled: 0 });
+  assert.deepEqual(rateBar(none), { low: 0, high: 0, sampled: 0, tool: 0 });
+  assert.deepEqual(rateBar({ ...none, lostPerSecond: 9.5 }), { low: 0, high: 9.5, sampled: 0, tool: 9.5 });
   const failed = rateBar({ ...none, errors: 100, errorsPerSecond: 10 });
   assert.ok(Number(failed.high) > 0.29 && Number(failed.high) < 0.3, 'a share of 3/n may succeed');
   const one = rateBar({ ...none, errors: 1, errorsPerSecond: 0.5 });
@@ -181,6 +181,19 @@ test('requests that may have failed by the fault of the tool, or were cut off, m
   const [certain, cutOff] = [rateBar(some), rateBar({ ...some, lostPerSecond: 3 })];
   assert.equal(cutOff.low, certain.low);
   assert.ok(Math.abs(Number(cutOff.high) - Number(certain.high) - 3) < 1e-9);
+});
+
+test('by how much the tool may have lowered the rate: up to the offered rate, whatever the sampling error', () => {
+  const sample = {
+    ...{ ...SAMPLE, perSecond: 6, succeeded: 24, completedPerSecond: [6, 6, 6, 6], fullSeconds: 4 },
+    ...{ errors: 16, waited: 16, offeredPerSecond: 10 },
+  };
+  assert.equal(rateBar(sample).tool, 0);
+  const { high, sampled, tool } = rateBar({ ...sample, slowdown: 1.25 });
+  assert.deepEqual([high, sampled, tool], [10, 10, 1.5]);
+  assert.equal(rateBar({ ...sample, slowdown: Number.POSITIVE_INFINITY }).tool, 4);
+  const unknown = { ...sample, offeredPerSecond: null, slowdown: Number.POSITIVE_INFINITY };
+  assert.deepEqual([rateBar(unknown).high, rateBar(unknown).tool], [null, null]);
 });
 
 test('if those in flight at the end may count or not, the bar includes both', () => {

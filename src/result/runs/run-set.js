@@ -35,40 +35,20 @@ export const METRICS = [
   {
     ...{ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false },
     read: ({ rates }) => rates.perSecond,
-    tool(figures) {
-      const { bar, perSecond } = figures.rates;
-      if (bar === undefined) return 0;
-      // Without an upper end, assumes a slowdown by UNKNOWN_SLOWDOWN.
-      const missed = (bar.high ?? UNKNOWN_SLOWDOWN * perSecond) - bar.sampled;
-      return Math.max(missed, perSecondOf(figures, toolShare(figures) * countDue(figures)));
-    },
-    unknown: (figures) => perSecondOf(figures, figures.verification.unchecked),
+    tool: ({ rates: { bar, perSecond } }) =>
+      bar?.tool === null ? UNKNOWN_SLOWDOWN * perSecond : (bar?.tool ?? 0),
+    unknown: ({ windowSeconds = 0, verification: { unchecked } }) =>
+      windowSeconds > 0 ? unchecked / windowSeconds : 0,
   },
   {
     ...{ key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true },
     read: ({ errorShare }) => errorShare,
-    tool: toolShare,
-    unknown(figures) {
-      const { unchecked, rested = 0 } = { ...figures.verification, ...figures.totals };
-      return unchecked + rested === 0 ? 0 : (unchecked + rested) / (countDue(figures) + rested);
+    tool: ({ errorShareBar }) => errorShareBar?.tool ?? 0,
+    unknown({ verification: { unchecked }, totals: { succeeded, errors, rested = 0 } }) {
+      return unchecked + rested === 0 ? 0 : (unchecked + rested) / (succeeded + errors + rested);
     },
   },
 ];
-
-/** @param {Figures} figures */
-function toolShare({ errorShareBar }) {
-  return errorShareBar?.tool ?? 0;
-}
-
-/** @param {Figures} figures @returns {number} requests */
-function countDue({ totals: { succeeded, errors } }) {
-  return succeeded + errors;
-}
-
-/** @param {Pick<Figures, 'windowSeconds'>} figures @param {number} requests */
-function perSecondOf({ windowSeconds = 0 }, requests) {
-  return windowSeconds > 0 ? requests / windowSeconds : 0;
-}
 
 /** Of a MetricSummary: how far the target may differ from the values. */
 export const PARTS = /** @type {const} */ (['tool', 'unknown']);
