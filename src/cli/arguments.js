@@ -24,8 +24,13 @@ import { quoted } from '../vault/setup/command.js';
  * @property {(given: Record<string, unknown>, line: string) => Promise<number>} run resolves to the exit code
  */
 
-/** Accepts `-format=json`, as Vault itself does. A lone dash, negative numbers and all after `--` are values. @param {string[]} args */
-export function normaliseArguments(args) {
+/**
+ * Accepts `-format=json`, as Vault itself does, and a `--` before the command, as npx passes it on. A lone dash, negative numbers and all after another
+ * `--` are values.
+ * @param {string[]} given @returns {string[]}
+ */
+export function normaliseArguments(given) {
+  const args = given[0] === '--' ? given.slice(1) : given;
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   return args.map((arg, i) => {
     if (i >= end) return arg;

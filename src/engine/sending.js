@@ -135,7 +135,8 @@ export function startSending(context) {
     },
     onEnd() {
       stoppedMs = clock();
-      forgone = slots.forgone;
+      noteStops(stoppedMs);
+      forgone = slots.forgone(pacer.nextDueMs(), stoppedMs);
       leftWhileFree = pacer.left() > 0 && slots.free > 0 && slots.freeSince < arrivals.stopAtMs - LATE_MS;
       watch.endSending();
       if (slots.inFlight === 0) finish();

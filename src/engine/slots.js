@@ -299,15 +299,19 @@ export function createSlots({
 
   return {
     /**
-     * The tool's lateness keeps busy connections occupied for longer. `count`: upper bound of the requests that they
-     * could have served in that time; `carriedMs`: how much longer the next request waits.
+     * The tool's lateness keeps busy connections occupied for longer, and leaves free ones unused. `count`: upper bound of the requests that
+     * they could have served in that time; `carriedMs`: how much longer the next request waits.
+     * @param {number} dueMs of the next request @param {number} now
      */
-    get forgone() {
-      const lostMs = slots.reduce((ms, one) => ms + (one.isBusy ? startOf(one) - one.dueToStart : 0), 0);
-      return {
-        count: served.ms > 0 ? Math.ceil((lostMs * served.count) / served.ms) : 0,
-        carriedMs: lostMs / slots.length,
-      };
+    forgone(dueMs, now) {
+      const standingMs = unreadMs();
+      const lateMs = (/** @type {Slot} */ slot) =>
+        slot.isBusy
+          ? startOf(slot) - slot.dueToStart + standingMs - slot.handedUnreadMs
+          : Math.max(0, now - Math.max(dueMs, slot.wouldBeFree));
+      const lostMs = slots.reduce((ms, slot) => ms + lateMs(slot), 0);
+      const perMs = served.ms > 0 ? served.count / served.ms : Number.POSITIVE_INFINITY;
+      return { count: lostMs > 0 ? Math.ceil(lostMs * perMs) : 0, carriedMs: lostMs / slots.length };
     },
     /** Slots that become free in so many ms, on average, if all are busy. @param {number} ms */
     freedIn: (ms) =>

@@ -47,6 +47,7 @@ test('options may have one dash; words after -- are unchanged', () => {
     '-h',
     '-scenario',
   ]);
+  assert.deepEqual(normaliseArguments(['--', 'issue', '-h', '--', '-h']), ['issue', '--help', '--', '-h']);
 });
 
 describe('the command line in a result', () => {

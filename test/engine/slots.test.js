@@ -612,6 +612,22 @@ describe('a slot', () => {
     assert.equal(slots.freedIn(2), 0.1);
   });
 
+  test('could have served requests while the tool left them free, or stood still', () => {
+    let unreadMs = 0;
+    const { time, slots, exchanges } = setUp({ count: 2, unreadMs: () => unreadMs });
+    assert.deepEqual(slots.forgone(0, 10).count, Number.POSITIVE_INFINITY, 'how many is not known yet');
+    slots.fire(0, 0);
+    time.block(20);
+    exchanges[0].onResponse(200, Buffer.alloc(0));
+    assert.deepEqual(slots.forgone(Number.POSITIVE_INFINITY, 20), { count: 0, carriedMs: 0 });
+    assert.deepEqual(slots.forgone(520, 1020), { count: 50, carriedMs: 500 });
+    time.block(1000);
+    for (const index of [1, 2]) slots.fire(index, 1020);
+    assert.deepEqual(slots.forgone(1030, 1020), { count: 0, carriedMs: 0 });
+    unreadMs += 300;
+    assert.deepEqual(slots.forgone(1030, 1320), { count: 30, carriedMs: 300 });
+  });
+
   test('idle for longest is used first', () => {
     const { slots, exchanges, log } = setUp({ count: 3 });
     for (const index of [0, 1, 2]) slots.fire(index, 0);

@@ -252,7 +252,7 @@ describe('the bar of a rate', () => {
 test('a rate above the offered one is not met, though one arrival more than it implies fits into the window', () => {
   const ran = run({ ratePerSecond: 1, seconds: 4.1 }, after(10));
   assert.deepEqual(buildBlock(ran.cells, ran.facts).rates, {
-    ...{ perSecond: 1, perHour: 3600, peakOneSecond: 1, bar: { low: 1, high: 1, sampled: 1 } },
+    ...{ perSecond: 1, perHour: 3600, peakOneSecond: 1, bar: { low: 1, high: 1, sampled: 1, tool: 0 } },
   });
   assert.equal(judge(ran, 'rate>=1.01/s').verdict, 'not met');
 });

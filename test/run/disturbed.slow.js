@@ -37,6 +37,21 @@ describe('a process that is stopped for 3 s', { concurrency: 2 }, () => {
     });
   }
 
+  test('beyond the end of an open loop leaves requests unsent, but no verdict against the target', async () => {
+    const limits = ['errors<1%', 'p90<500ms', 'max<1s'].flatMap((limit) => ['--require', limit]);
+    const cli = startCli([...OCSP, '--rate', '50/s', '--duration', '3s', '--timeout', '500ms', ...limits]);
+    await cli.shows(/^1 s/m);
+    cli.kill('SIGSTOP');
+    await sleep(4000);
+    cli.kill('SIGCONT');
+    const { totals, requirements } = judged((await cli.ended).stdout);
+    assert.ok(totals.neverSent > 50, `${totals.neverSent}`);
+    assert.deepEqual(
+      requirements.map(({ verdict }) => verdict),
+      Array(3).fill('not proven'),
+    );
+  });
+
   test('in a closed loop shows up in the max response time, whose bar allows for it', async () => {
     const cli = startCli([...OCSP, '--concurrency', '2', '--duration', '6s']);
     await cli.shows(/^1 s/m);

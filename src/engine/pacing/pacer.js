@@ -150,6 +150,9 @@ export function createPacer({
       const skipped = Math.max(0, Math.ceil((schedule.firstMeasured - next) / shards));
       return Math.max(0, Math.ceil((schedule.count - next) / shards) - skipped);
     },
+    /** @returns {number} when the first arrival neither handed out nor dropped is due; Infinity: there is none, or a closed loop */
+    nextDueMs: () =>
+      schedule === null || next >= schedule.count ? Number.POSITIVE_INFINITY : schedule.dueMs(next),
     /** @returns arrivals that are due but have no slot yet */
     waiting: () => (schedule === null ? 0 : countDue(schedule, next, shards, clock())),
   };
