@@ -44,7 +44,7 @@ describe('a process that is stopped for 3 s', { concurrency: 2 }, () => {
     cli.kill('SIGSTOP');
     await sleep(4000);
     cli.kill('SIGCONT');
-    const { totals, requirements } = judged((await cli.ended).stdout);
+    const { totals, requirements } = rightResult((await cli.ended).stdout);
     assert.ok(totals.neverSent > 50, `${totals.neverSent}`);
     assert.deepEqual(
       requirements.map(({ verdict }) => verdict),
