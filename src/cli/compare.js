@@ -1,7 +1,8 @@
 /** `compare`: compares groups of saved runs. */
 import { describeExitCodes, EXIT, usageError } from '../common/errors.js';
 import { inGroup, option, readOne, readOptions } from '../common/options.js';
-import { nameGroups, runsIn } from './input-files.js';
+import { total } from '../common/sums.js';
+import { missingIn, nameGroups, runsIn } from './input-files.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith } from './process.js';
 
@@ -70,8 +71,13 @@ export const command = {
     const { readDocuments } = await import('../result/read-document.js');
     // Checked before files are read.
     for (const text of failIf) parseFailIf(text);
-    const runs = await runsIn(await readDocuments(paths.flat()));
-    const groups = paths.map(({ length }, i) => ({ name: names[i], runs: runs.splice(0, length).flat() }));
+    const read = await readDocuments(paths.flat());
+    const [runs, missing] = [await runsIn(read), missingIn(read)];
+    const groups = paths.map(({ length }, i) => ({
+      name: names[i],
+      runs: runs.splice(0, length).flat(),
+      missing: total(missing.splice(0, length)),
+    }));
     const origin = { createdAt: new Date().toISOString(), command: line };
     const comparison = compareGroups(groups, { ...admission, seed, failIf, ...origin });
     const hasPassed = comparison.failIf.every(({ verdict }) => verdict === 'passed');

@@ -40,6 +40,12 @@ function commonPart(files) {
   return common.replace(/(?<![-_.\s])[-_.\s]+$/, '');
 }
 
+/** @param {ReadDocument[]} read @returns {number[]} of each: planned runs of a set that did not take place */
+export const missingIn = (read) =>
+  read.map(({ document }) =>
+    isRunSet(document) ? Math.max(0, (document.planned ?? 0) - document.runs.length) : 0,
+  );
+
 /** @param {ReadDocument[]} read @returns {Promise<NamedRun[][]>} the runs of each @throws {PkiLoadError} for a document without runs */
 export async function runsIn(read) {
   const { namedRuns } = await import('../result/runs/run-set.js');

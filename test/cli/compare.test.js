@@ -102,6 +102,17 @@ describe('compare', () => {
     const all = await run([...args, '--allow-invalid']);
     assert.equal(usedIn(all.stdout), 12);
   });
+
+  test('counts the runs of a set that did not take place', async () => {
+    const few = slower(1.1).slice(0, 5);
+    const runs = few.map((factor, i) => runOf(factor, 1 + 2 * i));
+    const cut = file('cut.json', JSON.stringify(createRunSet('cut', runs, 20)));
+    const { code, stdout } = await run(['compare', ...OLD, '--with', cut, '--fail-if', 'errors higher']);
+    assert.equal(code, 99);
+    const [text] = [stdout.replace(/\s+/g, ' ')];
+    assert.match(text, /But 15 of 20 runs of cut are left out or did not take place/);
+    assert.match(text, /15 of 20 planned runs of cut did not take place, so the group may look better/);
+  });
 });
 
 describe('compare --fail-if', () => {

@@ -281,6 +281,14 @@ describe('with runs left out', () => {
       'passed',
       SO,
     ],
+    ['a few that did not take place', [group('old'), { ...group('new'), missing: 9 }], NONE, 'passed', SO],
+    [
+      'most did not take place: not proven',
+      [group('old'), { ...group('new', 4, 5), missing: 15 }],
+      NONE,
+      'not proven',
+      /But 16 of 20 runs of new are left out or did not take place, so the median of all is unknown\.$/,
+    ],
     ['half of a group: not proven', [group('old'), group('new', 5, 10)], NONE, 'not proven', HALF],
     [
       'most of the base: not proven',

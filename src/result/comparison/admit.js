@@ -7,9 +7,9 @@ import { exclusionReason } from '../runs/run-set.js';
 import { MAX_GROUPS } from './comparison-schema.js';
 /** @import { NamedRun } from '../runs/run-set.js' */
 
-/** @typedef {{name: string, runs: readonly NamedRun[]}} RunGroup */
+/** @typedef {{name: string, runs: readonly NamedRun[], missing?: number}} RunGroup `missing`: further runs were planned, and did not take place */
 /** @typedef {NamedRun & {used: boolean, why: string | null}} AdmittedRun `why`: reason to exclude it; null: none */
-/** @typedef {{name: string, runs: AdmittedRun[], used: AdmittedRun[]}} AdmittedGroup */
+/** @typedef {{name: string, runs: AdmittedRun[], used: AdmittedRun[], missing: number}} AdmittedGroup */
 
 /**
  * @param {readonly RunGroup[]} groups the first is the base
@@ -31,12 +31,12 @@ export function admit(groups, { allowInvalid = false, leaveOutInvalid = false })
   }
   refuseParts(groups.flatMap(({ runs }) => runs));
   refuseSameRun(groups);
-  const admitted = groups.map(({ name, runs: groupRuns }) => {
+  const admitted = groups.map(({ name, runs: groupRuns, missing = 0 }) => {
     const runs = groupRuns.map((run) => {
       const why = exclusionReason(run.result);
       return { ...run, why, used: why === null || allowInvalid };
     });
-    return { name, runs, used: runs.filter(({ used }) => used) };
+    return { name, runs, used: runs.filter(({ used }) => used), missing };
   });
   const excluded = admitted.flatMap(({ name, runs }) =>
     runs.flatMap(({ name: run, used, why }) => (used ? [] : `${run} of ${name}: ${why}`)),

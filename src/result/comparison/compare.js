@@ -60,9 +60,9 @@ export function compareGroups(groups, options = {}) {
 }
 
 /** @param {AdmittedGroup} group */
-function describeGroup({ name, runs, used }) {
+function describeGroup({ name, runs, used, missing }) {
   return {
-    name,
+    ...{ name, ...(missing > 0 ? { missing } : {}) },
     subjects: subjectsOf(used.map(({ result }) => result)),
     runs: runs.map(({ name: run, result: { startedAt, target, measurement }, used: isUsed, why }) => ({
       name: run,
@@ -219,10 +219,15 @@ function warningsOf(groups, bias) {
       ({ name, used }) =>
         `${base.name} and ${name} have too few runs (${base.used.length} and ${used.length}) to show any difference: ${runsNeeded()} of each are enough.`,
     ),
-    ...groups.flatMap(({ name, runs, used }) => {
-      const left = runs.length - used.length;
-      const text = `${left} of ${runs.length} runs of ${name} ${left === 1 ? 'was' : 'were'} left out, so the group may look better than it is.`;
-      return left === 0 ? [] : text;
+    ...groups.flatMap(({ name, runs, used, missing }) => {
+      const [left, all] = [runs.length - used.length, runs.length + missing];
+      const so = 'so the group may look better than it is.';
+      return [
+        ...(left > 0
+          ? [`${left} of ${all} runs of ${name} ${left === 1 ? 'was' : 'were'} left out, ${so}`]
+          : []),
+        ...(missing > 0 ? [`${missing} of ${all} planned runs of ${name} did not take place, ${so}`] : []),
+      ];
     }),
     ...groups.flatMap(({ name: group, used }) =>
       used.flatMap(({ name, why }) => (why === null ? [] : `${name} of ${group} is included, but ${why}.`)),

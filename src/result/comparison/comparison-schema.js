@@ -51,6 +51,8 @@ const Group = z.object({
   /** Of the used runs; one if all are alike. */
   subjects: z.array(Subject),
   runs: z.array(GroupRun).min(1, 'must contain at least one run'),
+  /** Further runs that were planned, and did not take place. */
+  missing: count.optional(),
   /** By key of `metrics`; values in the order of the used runs. */
   metrics: record(MetricSummary),
 });

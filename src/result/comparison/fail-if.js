@@ -7,7 +7,7 @@ import { METRICS } from '../runs/run-set.js';
 
 /** @import { ComparedMetric, Difference, DifferenceVerdict, FailIfVerdict } from './comparison-schema.js' */
 
-/** @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[]}} JudgedGroup `why`: it is not a whole, valid run */
+/** @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number}} JudgedGroup `why`: it is not a whole, valid run */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 /**
  * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `min`: percent, or points of a share; null: any
@@ -122,13 +122,15 @@ function judgeShown({ direction, min }, { differenceIn }, difference) {
   return { verdict: judged, reason: `${text} ${why} ${limit}.` };
 }
 
-/** With half of the runs excluded, the others no longer bound the median of all. @param {JudgedGroup} group */
-function doubtsOf({ name, runs }) {
-  const all = `of ${runs.length} runs of ${name}`;
+/** With half of the runs excluded or missing, the others no longer bound the median of all. @param {JudgedGroup} group */
+function doubtsOf({ name, runs, missing = 0 }) {
+  const count = runs.length + missing;
+  const all = `of ${count} runs of ${name}`;
   const unfit = runs.filter(({ used, why }) => used && why !== null).length;
-  const out = runs.filter(({ used }) => !used).length;
+  const out = missing + runs.filter(({ used }) => !used).length;
   if (unfit > 0)
     return `But ${unfit} ${all} ${unfit === 1 ? 'is' : 'are'} invalid or incomplete, and no rule passes on such runs.`;
-  if (out === 0 || out * 2 < runs.length) return [];
-  return `But ${out} ${all} ${out === 1 ? 'is' : 'are'} left out, so the median of all is unknown.`;
+  if (out === 0 || out * 2 < count) return [];
+  const how = missing > 0 ? 'left out or did not take place' : 'left out';
+  return `But ${out} ${all} ${out === 1 ? 'is' : 'are'} ${how}, so the median of all is unknown.`;
 }
