@@ -310,8 +310,10 @@ export function createSlots({
           ? startOf(slot) - slot.dueToStart + standingMs - slot.handedUnreadMs
           : Math.max(0, now - Math.max(dueMs, slot.wouldBeFree));
       const lostMs = slots.reduce((ms, slot) => ms + lateMs(slot), 0);
-      const perMs = served.ms > 0 ? served.count / served.ms : Number.POSITIVE_INFINITY;
-      return { count: lostMs > 0 ? Math.ceil(lostMs * perMs) : 0, carriedMs: lostMs / slots.length };
+      return {
+        count: served.ms > 0 ? Math.ceil((lostMs * served.count) / served.ms) : 0,
+        carriedMs: lostMs / slots.length,
+      };
     },
     /** Slots that become free in so many ms, on average, if all are busy. @param {number} ms */
     freedIn: (ms) =>

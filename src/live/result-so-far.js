@@ -19,6 +19,7 @@ import { mergeBlockOf } from '../result/parts/merge-block.js';
 import { growthOf } from '../result/rates.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
+/** @import { PackedTally } from '../engine/recording/recorder.js' */
 /** @import { CellTally } from '../engine/recording/tally.js' */
 /** @import { WindowFacts } from '../engine/window.js' */
 /** @import { Mix } from '../operations/mix.js' */
@@ -69,7 +70,7 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
     add(thread, report) {
       for (const row of report.rows) seconds.add(row);
       const before = reports.get(thread);
-      if (before !== undefined) free(before.tally.lag.buffer);
+      if (before !== undefined) free(before.tally);
       reports.set(thread, report);
     },
     /** @returns {Result} consistent; empty before the first report */
@@ -97,12 +98,17 @@ export function createResultSoFar({ mix, start, zero, command, schedule = schedu
 }
 
 /**
- * Of all histograms of a report, up to a megabyte every two seconds: once a buffer is old, V8 frees it only at a major collection.
- * The new owner of the memory is young, and soon collected.
- * @param {ArrayBufferLike} buffer
+ * Up to a megabyte every two seconds: V8 frees an old buffer only at a major collection. The new owner of its memory is young, and soon
+ * collected.
+ * @param {PackedTally} tally
  */
-function free(buffer) {
-  structuredClone(buffer, { transfer: [/** @type {ArrayBuffer} */ (buffer)] });
+function free({ lag, readLate, cells }) {
+  const outcomes = cells.flatMap((cell) => Object.values(cell.outcomes));
+  const histograms = outcomes.flatMap(({ latency }) => Object.values(latency));
+  // One buffer or, from another part, one of each.
+  const buffers = new Set([lag, readLate, ...histograms].map(({ buffer }) => buffer));
+  const transfer = /** @type {ArrayBuffer[]} */ ([...buffers]);
+  structuredClone(transfer, { transfer });
 }
 
 /**

@@ -32,7 +32,9 @@ export function measure(operations, facts) {
   const doubtful = operations.flatMap((operation) =>
     doubtfulOf(operation, facts).flatMap((name) => operation.outcomes[name] ?? []),
   );
-  const toolErrors = Math.min(errors, sumOf(doubtful, 'count') + (facts.toolErrors ?? 0));
+  // Of the whole run: they may be those of another operation or stage.
+  const unsent = Math.min(counts.dropped + counts.neverSentDue, facts.toolErrors ?? 0);
+  const toolErrors = Math.min(errors, sumOf(doubtful, 'count') + unsent);
   const due = outcomes.map(([, outcome]) => outcome);
   const all = timesOf(due);
   const certain = doubtful.length === 0 ? all : timesOf(due.filter((one) => !doubtful.includes(one)));

@@ -109,7 +109,7 @@ describe('compare', () => {
     const cut = file('cut.json', JSON.stringify(createRunSet('cut', runs, 20)));
     const { code, stdout } = await run(['compare', ...OLD, '--with', cut, '--fail-if', 'errors higher']);
     assert.equal(code, 99);
-    const [text] = [stdout.replace(/\s+/g, ' ')];
+    const text = stdout.replace(/\s+/g, ' ');
     assert.match(text, /But 15 of 20 runs of cut are left out or did not take place/);
     assert.match(text, /15 of 20 planned runs of cut did not take place, so the group may look better/);
   });

@@ -572,4 +572,8 @@ test('failures that are not due to the target are those of the operation itself'
   assert.deepEqual(doubtful, [0, 200, 200, 200, 400]);
   const shares = [[bad], [bad, ended]].map((cells) => buildBlock(cells, facts).errorShareBar?.tool);
   assert.deepEqual(shares, [undefined, 0.5]);
+  const late = { ...facts, toolErrors: 150 };
+  const unsent = { ...bad, neverSentDue: 20 };
+  const least = [[bad], [unsent]].map((cells) => measure(cells, late).toolErrors);
+  assert.deepEqual(least, [0, 20], 'requests that the run left unsent are no failures of those sent');
 });

@@ -175,7 +175,7 @@ describe('over runs', () => {
     const [good, run] = [runOf(1, 0), runOf(1, 1)];
     // 100 requests in 20 s: 5/s.
     run.totals = { ...run.totals, succeeded: 80, errors: 20, rested: 100 };
-    run.windowSeconds = 20;
+    run.errorShare = 0.2;
     run.errorShareBar = { low: 0.05, high: 0.3, tool: 0.1 };
     run.verification = { ...run.verification, unchecked: 40 };
     run.rates.bar = { low: 3, high: 5, sampled: 4.9, tool: 0.5 };
@@ -185,10 +185,10 @@ describe('over runs', () => {
     };
 
     test('a share of errors: errors of the tool, unchecked and unsent requests', () => {
-      assert.deepEqual(parts('errors'), { tool: [0, 0.1], unknown: [0, 140 / 200] });
+      assert.deepEqual(parts('errors'), { tool: [0, 0.1], unknown: [0, 160 / 200 - 0.2] });
     });
     test('a rate: lateness and errors of the tool, and unchecked responses', () => {
-      assert.deepEqual(parts('rate'), { tool: [0, 0.5], unknown: [0, 2] });
+      assert.deepEqual(parts('rate'), { tool: [0, 0.5], unknown: [0, run.rates.perSecond / 2] });
       run.rates.bar = { low: 3, high: null, sampled: 5, tool: null };
       assert.deepEqual(parts('rate').tool, [0, 1000 * run.rates.perSecond]);
     });

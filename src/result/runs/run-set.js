@@ -18,7 +18,7 @@ export function createRunSet(name, runs, planned = runs.length) {
 }
 
 /** @typedef {{name: string, result: Result}} NamedRun `name`: its file, or `run 3` */
-/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare' | 'errorShareBar' | 'totals' | 'windowSeconds' | 'verification'>} Figures of a run, operation or stage */
+/** @typedef {Pick<Result, 'latencyMs' | 'rates' | 'errorShare' | 'errorShareBar' | 'totals' | 'verification'>} Figures of a run, operation or stage */
 /** @typedef {(figures: Figures) => number} Part */
 /**
  * `read`: null if nothing was recorded; `tool`, `unknown`: see MetricSummary
@@ -37,15 +37,16 @@ export const METRICS = [
     read: ({ rates }) => rates.perSecond,
     tool: ({ rates: { bar, perSecond } }) =>
       bar?.tool === null ? UNKNOWN_SLOWDOWN * perSecond : (bar?.tool ?? 0),
-    unknown: ({ windowSeconds = 0, verification: { unchecked } }) =>
-      windowSeconds > 0 ? unchecked / windowSeconds : 0,
+    unknown: ({ rates: { perSecond }, totals: { succeeded }, verification: { unchecked } }) =>
+      succeeded > 0 ? (perSecond * unchecked) / succeeded : 0,
   },
   {
     ...{ key: 'errors', label: 'errors', unit: 'fraction', lowerIsBetter: true },
     read: ({ errorShare }) => errorShare,
     tool: ({ errorShareBar }) => errorShareBar?.tool ?? 0,
-    unknown({ verification: { unchecked }, totals: { succeeded, errors, rested = 0 } }) {
-      return unchecked + rested === 0 ? 0 : (unchecked + rested) / (succeeded + errors + rested);
+    unknown({ errorShare, verification: { unchecked }, totals: { succeeded, errors, rested = 0 } }) {
+      const due = succeeded + errors + rested;
+      return due === 0 ? 0 : (errors + unchecked + rested) / due - (errorShare ?? 0);
     },
   },
 ];
