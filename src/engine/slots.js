@@ -217,7 +217,7 @@ export function createSlots({
     return openingLate(slot) + slot.writtenLateMs + writingMs;
   }
 
-  /** @param {Slot} slot @returns {number} ms, upper bound: the same if it ends without a response, or with one of unknown size */
+  /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was, for a request without a response, or with one of unknown size */
   const failedLate = (slot) => Math.max(slowedMs(slot), lateUntilNow(slot));
 
   /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */

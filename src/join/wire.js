@@ -22,7 +22,7 @@ const PROOF_BYTES = NONCE_BYTES + MAC_BYTES;
 /** Of a text: before and after the first authentic frame. A result is as long as a file may be. */
 const [MAX_FIRST_BYTES, MAX_BYTES] = [2 ** 16, 400 * 2 ** 20];
 
-/** A file has the same limit, but white space; without it, a count of a second may take 2 bytes. */
+/** Lower than for files: a message has no white space, so a count of one digit takes only 2 bytes, `0,`. */
 const PER_ITEM = 1;
 
 /** Max time until the first authentic frame, and between any bytes after it. */

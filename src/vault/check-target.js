@@ -140,7 +140,7 @@ export async function readIssuer(client, mount, name = '') {
     }
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     const unreadable = `The CA certificate of ${mount} is invalid, or its key is of an unknown type.`;
-    if (pem !== '') throw targetError('ca_unreadable', unreadable);
+    if (pem !== '' || path !== 'cert/ca') throw targetError('ca_unreadable', unreadable);
     throw await lacksIssuer(client, mount);
   }
 }

@@ -247,7 +247,7 @@ const KINDS = [
     'the values of a group',
     comparison,
     ({ groups: [old] }) => old.metrics.p99.values.push(1),
-    /the length of values of p99 of old is 11, but the number of its runs is 10/,
+    /the number of values of p99 of old is 11, but that of its runs is 10/,
   ],
   [
     'a run of a group, which is no longer used',

@@ -23,9 +23,9 @@ import { ALPHA, bootstrapInterval, mannWhitney, runsNeeded, smallestPValue } fro
 
 /** What may have been more in one group, by unit. @type {Record<Unit, string>} */
 const PARTS_OF = {
-  ms: 'its lateness was',
-  '/s': 'its lateness, its own errors or unchecked responses were',
-  fraction: 'its own errors or unchecked responses were',
+  ms: 'its lateness was greater',
+  '/s': 'its lateness, its own errors or unchecked responses were more',
+  fraction: 'its own errors, or unchecked or unsent requests, were more',
 };
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {Options} options */
@@ -41,7 +41,7 @@ export function compareSamples(metric, base, other, options) {
 function toolDoubt({ unit }, { possible: [measured, ...others] = [] }) {
   if (others.every(({ verdict }) => verdict === measured.verdict)) return null;
   const does = measured.verdict === 'no difference shown' ? 'hide a' : 'have caused the';
-  return `The tool may ${does} difference: ${PARTS_OF[unit]} more in one group than in the other.`;
+  return `The tool may ${does} difference: ${PARTS_OF[unit]} in one group than in the other.`;
 }
 
 /** @param {MetricHead} metric @param {Values} base @param {Values} other @param {string} why it would mislead */

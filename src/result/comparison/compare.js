@@ -136,7 +136,7 @@ function findBest(head, samples, bias) {
 export function* checkSummary(name, { values, ...given }, count) {
   for (const part of /** @type {const} */ (['values', ...PARTS])) {
     const { length } = { values, ...given }[part] ?? values;
-    yield* checkEqual(`the length of ${part} of ${name}`, length, 'the number of its runs', count);
+    yield* checkEqual(`the number of ${part} of ${name}`, length, 'that of its runs', count);
   }
   const { median, mean, variance, min, max } = summarize(values);
   yield* checkFigures(name, given, { median, mean, variance, min, max });
