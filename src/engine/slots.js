@@ -292,8 +292,10 @@ export function createSlots({
     for (const slot of slots) {
       if (!isOverdue(slot, now)) continue;
       const mostMs = timeoutMs + unreadMs() - slot.handedUnreadMs;
-      if (isOverdue(slot, now - Math.min(mostMs, prolongedMs(slot))))
-        giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, slowedMs(slot)), 'timeout');
+      const longerMs = prolongedMs(slot);
+      if (!isOverdue(slot, now - Math.min(mostMs, longerMs))) continue;
+      const failure = longerMs > mostMs ? 'tool_late' : 'timeout';
+      giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, slowedMs(slot)), failure);
     }
   }
 

@@ -81,7 +81,7 @@ function ifKnown(join, parts, of) {
 /** Outcomes at limits of this machine. */
 const AT_LIMITS = ['too_many_open_files', 'no_local_port'];
 /** Outcomes that may not be due to the target; of a revocation: the certificates of the run were used up, or had expired. */
-const DOUBTFUL = [...AT_LIMITS, 'revoked_again', 'already_expired', 'cut_off'];
+const DOUBTFUL = [...AT_LIMITS, 'revoked_again', 'already_expired', 'cut_off', 'tool_late'];
 
 /** @param {Record<string, number>} outcomes */
 export const failedAtLimits = (outcomes) => total(AT_LIMITS.map((name) => outcomes[name] ?? 0));

@@ -369,7 +369,7 @@ describe('a slot', () => {
     for (const end of /** @type {const} */ (['expire', 'cutOff'])) {
       const reading = { ...ON_TIME, openingLateMs: () => 190 };
       const late = /** @type {number[]} */ ([]);
-      const { time, slots, exchanges } = setUp({
+      const { time, slots, exchanges, done } = setUp({
         ...{ timeoutMs: 100, reading, onSample: ({ readLateMs }) => late.push(readLateMs) },
       });
       slots.fire(0, 0);
@@ -377,6 +377,7 @@ describe('a slot', () => {
       time.block(200);
       slots[end]();
       assert.deepEqual(late, [190]);
+      assert.equal(done[0]?.failure, end === 'expire' ? 'tool_late' : 'cut_off');
     }
   });
 
@@ -470,10 +471,16 @@ describe('a slot', () => {
     );
   });
 
-  for (const [what, lateMs, isSent, expected] of /** @type {[string, number, boolean, number][]} */ ([
-    ['is open', 30, true, 130],
-    ['is not open yet', 30, false, 130],
-    ['was very late', 900, true, 200],
+  for (const [
+    what,
+    lateMs,
+    isSent,
+    expected,
+    outcome,
+  ] of /** @type {[string, number, boolean, number, string][]} */ ([
+    ['is open', 30, true, 130, 'timeout'],
+    ['is not open yet', 30, false, 130, 'timeout'],
+    ['was very late', 900, true, 200, 'tool_late'],
   ])) {
     test(`times out later if the tool opened its connection late: it ${what}`, () => {
       const { time, slots, exchanges, done } = setUp({
@@ -491,7 +498,7 @@ describe('a slot', () => {
       slots.expire();
       assert.deepEqual(
         done.map(({ failure, done: at }) => [failure, at]),
-        [['timeout', expected]],
+        [[outcome, expected]],
       );
     });
   }

@@ -13,10 +13,12 @@ import { metricOf, QUICK, two } from './support.js';
  * @param {number[]} shape.failed of them, run by run
  * @param {number} [shape.slow] times as slow where they are answered
  * @param {number} [shape.failMs] how long a failure takes
+ * @param {number} [shape.unchecked] of those answered
+ * @param {number} [shape.tool] share of errors that may be the tool's
  * @param {number} minute
  * @returns {NamedRun[]}
  */
-function runsWith({ failed, slow = 1, failMs = 0.3 }, minute) {
+function runsWith({ failed, slow = 1, failMs = 0.3, unchecked = 0, tool }, minute) {
   return failed.map((count, i) => {
     const factor = TEN[i] * slow;
     const groups = [
@@ -25,7 +27,12 @@ function runsWith({ failed, slow = 1, failMs = 0.3 }, minute) {
     ];
     const startedAt = new Date(START + (minute + 2 * i) * 60_000).toISOString();
     const had = groups.filter(({ service }) => service.length > 0);
-    return { name: `run-${i + 1}.json`, result: sampleResult(had, { startedAt }) };
+    const { verification, errorShareBar, ...result } = sampleResult(had, { startedAt });
+    const bar = tool === undefined ? {} : { errorShareBar: { low: 0, high: 1, tool } };
+    return {
+      name: `run-${i + 1}.json`,
+      result: { ...result, verification: { ...verification, unchecked }, ...bar },
+    };
   });
 }
 
@@ -37,12 +44,17 @@ const FINE = { failed: each(0) };
 const REFUSES = { failed: each(100) };
 const HALF_FAST = { failed: each(50), slow: 0.5 };
 const SOME_SLOW = { failed: each(5), slow: 2 };
+const SLOW = { failed: each(0), slow: 2 };
+const OWN_ERRORS = { failed: each(20), slow: 0.5 };
+const UNCHECKED = { ...FINE, slow: 0.5, unchecked: 40 };
 const FEW_RUNS = { failed: [...each(0, 8), 100, 100], slow: 0.5 };
 
 const ALL_FAILED =
   /^p99: not comparable, 0\.\d+ ms and 9\.\d+ ms; all requests of new failed, so there are no response times\.$/;
 const MORE = /; new has more errors than old \(50 % and 0 %\), and a fast failure is not a fast response\.$/;
 const OF_RUNS = /; all requests of 2 of 10 runs of new failed, and a fast failure is not a fast response\.$/;
+const MAY_HAVE =
+  /; new may have more errors than old \(40 % and 0 % of its requests are unchecked or were not sent\), and a fast/;
 const NO_TIME = /all requests of new failed, so there are no response times/;
 
 /** @type {[string, Shape, Shape, string, RegExp][]} what, the base, the other; verdicts of p99, rate, errors and of the limit; why */
@@ -61,6 +73,17 @@ const TABLE = [
   ],
   ['equal errors', SOME_SLOW, { failed: each(5) }, 'faster same same: passed', /^p99 is .* faster/],
   ['a few runs with only refusals', FINE, FEW_RUNS, '? same same: not proven', OF_RUNS],
+  ['unchecked responses may be fast failures', FINE, UNCHECKED, '? same same: not proven', MAY_HAVE],
+  ['and hide slow ones', FINE, { ...UNCHECKED, slow: 1 }, '? same same: not proven', MAY_HAVE],
+  ['slower with unchecked ones', FINE, { ...UNCHECKED, slow: 2 }, 'slower same same: failed', /^p99 is/],
+  [
+    'as many in both',
+    UNCHECKED,
+    { ...UNCHECKED, slow: 0.2 },
+    'faster same same: passed',
+    /^p99 is .* faster/,
+  ],
+  ['a few', FINE, { ...UNCHECKED, unchecked: 1 }, 'faster same same: passed', /^p99 is .* faster/],
   ['single runs', { failed: each(0, 1) }, { failed: each(100, 1) }, '? few few: not proven', NO_TIME],
   [
     'all requests of both groups fail',
@@ -118,9 +141,16 @@ describe('with errors', () => {
 describe('best is', () => {
   /** @type {[string, Shape[], number | null][]} of p99, by what is shown and by the median */
   const CONTESTS = [
-    ['never a group that refuses everything', [FINE, REFUSES, { failed: each(0), slow: 2 }], 0],
+    ['never a group that refuses everything', [FINE, REFUSES, SLOW], 0],
     ['never a group with more errors', [FINE, { failed: each(20), slow: 0.5 }], null],
     ['the group without errors if it is also faster', [FINE, SOME_SLOW], 0],
+    [
+      "no group if the errors of a faster one may be the tool's",
+      [FINE, { ...OWN_ERRORS, tool: 0.2 }, SLOW],
+      null,
+    ],
+    ['the other group if some of them are not', [FINE, { ...OWN_ERRORS, tool: 0.1 }, SLOW], 0],
+    ['no group if a faster one has unchecked responses', [FINE, UNCHECKED, SLOW], null],
     ['no group if all fail', [REFUSES, REFUSES], null],
   ];
   for (const [why, shapes, expected] of CONTESTS) {

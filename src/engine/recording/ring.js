@@ -34,7 +34,7 @@ const SAME_BODY = -2;
 /** Of a request that kept its connection, and whose response is missing. */
 export const NO_PHASES = Object.freeze({ connect: 0, tls: 0, firstByte: 0, transfer: 0 });
 /** Values of `failure`: the engine's own and those of a connection. */
-export const FAILURES = Object.freeze(['timeout', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
+export const FAILURES = Object.freeze(['timeout', 'tool_late', 'cut_off', 'never_sent', ...TRANSPORT_CODES]);
 const FAILURE_INDEX = new Map(FAILURES.map((name, i) => [name, i]));
 
 /** @param {{samples: number, bytes: number}} [size] powers of two @param {number} [cells] of the tally */

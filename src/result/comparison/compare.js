@@ -86,7 +86,7 @@ function compareMetric(head, groups, bias, options) {
   /** @type {Sample[]} */
   const samples = groups.map(({ metrics: { [head.key]: summary } }) => ({
     values: withoutNulls(summary.values),
-    parts: { tool: partOf(summary, 'tool'), unknown: partOf(summary, 'unknown') },
+    parts: partsOf(summary),
   }));
   const [base, ...others] = samples;
   return {
@@ -103,25 +103,27 @@ function compareMetric(head, groups, bias, options) {
   };
 }
 
-/** @param {MetricSummary} summary @param {typeof PARTS[number]} part */
-function partOf(summary, part) {
-  return summary.values.flatMap((value, i) => (value === null ? [] : (summary[part]?.[i] ?? 0)));
+/** @param {MetricSummary} summary @returns {Parts} of the values that are not null */
+function partsOf({ values, tool, unknown }) {
+  const of = (/** @type {readonly number[] | undefined} */ part) =>
+    values.flatMap((value, i) => (value === null ? [] : (part?.[i] ?? 0)));
+  return { tool: of(tool), unknown: of(unknown) };
 }
 
 /**
  * The best group is the one shown to be better than every other; a better median alone may be chance. A group with
- * more errors than another neither wins nor prevents another from winning.
+ * more errors than another neither wins nor prevents another from winning; one that may have more prevents it.
  * @param {MetricHead} head @param {Sample[]} samples @param {ErrorBias} bias
  */
 function findBest(head, samples, bias) {
-  const competes = samples.map(
-    ({ values }, i) => values.length > 0 && (head.unit === 'fraction' || !bias.cannotWin(i)),
-  );
+  const isShare = head.unit === 'fraction';
+  const competes = samples.map(({ values }, i) => values.length > 0 && (isShare || !bias.hasMore(i)));
   const medians = samples.flatMap(({ values }, i) => (competes[i] ? median(values) : []));
   const top = head.lowerIsBetter ? minOf(medians) : maxOf(medians);
   if (medians.filter((one) => one === top).length !== 1) return { best: null, bestMedian: null };
   const isAlone = medians.length === 1;
   const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);
+  if (!isShare && bias.mayHaveMore(first)) return { best: null, bestMedian: null };
   const winner = samples[first];
   const isShown = samples.every(
     ({ values, parts }, i) =>
@@ -251,17 +253,20 @@ function notesOf(groups, described, { seed, resamples }) {
   ];
 }
 
-/** @typedef {{name: string, shares: number[], failedRuns: number}} Group error shares; `failedRuns`: number of runs without a success */
+/** @typedef {{name: string, shares: number[], failedRuns: number, parts: Parts}} Group error shares; `failedRuns`: number of runs without a success */
+
+/** By so much more, as a share of requests, unchecked responses may hide fast failures that change a time. */
+const MANY_UNKNOWN = 0.01;
 
 /**
- * A target that refuses everything immediately has the best times. So no time or rate of a group with more errors
- * is called better, and if all requests failed there is no response time to compare.
+ * A target that refuses everything immediately has the best times. So no time or rate of a group that has more errors,
+ * or may have, is called better, and if all requests failed there is no response time to compare.
  * @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given
  */
 export function createErrorBias(given) {
-  const groups = given.map(({ name, metrics }) => {
-    const shares = withoutNulls(metrics.errors.values);
-    return { name, shares, failedRuns: shares.filter((share) => share === 1).length };
+  const groups = given.map(({ name, metrics: { errors } }) => {
+    const shares = withoutNulls(errors.values);
+    return { name, shares, failedRuns: shares.filter((share) => share === 1).length, parts: partsOf(errors) };
   });
   const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
 
@@ -271,8 +276,11 @@ export function createErrorBias(given) {
   };
 
   return {
-    /** @param {number} group index @returns {boolean} it has more errors than another: it cannot win */
-    cannotWin: (group) => more[group].some((why) => why !== null),
+    /** @param {number} group index @returns {boolean} it has more errors than another, whatever the tool's part */
+    hasMore: (group) => groups.some((other) => hasMoreErrors(groups[group], other)),
+
+    /** @param {number} group index @returns {boolean} it has more errors than another, or may have */
+    mayHaveMore: (group) => more[group].some((why) => why !== null),
 
     /**
      * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
@@ -304,15 +312,26 @@ export function createErrorBias(given) {
   };
 }
 
-/** @param {Group} one @param {Group} other @returns {string | null} why `one` cannot win */
+/** @param {Group} one @param {Group} other @returns {string | null} why `one` has more errors, or may have */
 function moreErrors(one, other) {
   if (one === other) return null;
-  if (isShownBetter(ERRORS, other.shares, one.shares)) {
-    const [a, b] = [one, other].map(({ shares }) => formatFigure('fraction', median(shares)));
-    return `${one.name} has more errors than ${other.name} (${a} and ${b})`;
+  const both = (/** @type {(group: Group) => readonly number[]} */ of) =>
+    [one, other].map((group) => formatFigure('fraction', median(of(group)))).join(' and ');
+  if (isShownBetter(ERRORS, other.shares, one.shares))
+    return `${one.name} has more errors than ${other.name} (${both(({ shares }) => shares)})`;
+  if (one.failedRuns > 0) {
+    const isAll = one.failedRuns === one.shares.length;
+    return `all requests of ${isAll ? '' : `${one.failedRuns} of ${one.shares.length} runs of `}${one.name} failed`;
   }
-  if (one.failedRuns === 0) return null;
-  const runs =
-    one.failedRuns === one.shares.length ? '' : `${one.failedRuns} of ${one.shares.length} runs of `;
-  return `all requests of ${runs}${one.name} failed`;
+  const unknown = (/** @type {Group} */ { parts }) => parts.unknown;
+  if (![one, other].every((group) => unknown(group).length > 0)) return null;
+  if (median(unknown(one)) - median(unknown(other)) <= MANY_UNKNOWN) return null;
+  return `${one.name} may have more errors than ${other.name} (${both(unknown)} of its requests are unchecked or were not sent)`;
+}
+
+/** @param {Group} one @param {Group} other @returns {boolean} however many errors are the tool's, or unchecked */
+function hasMoreErrors(one, other) {
+  if (one === other) return false;
+  const parts = { base: one.parts, other: other.parts };
+  return one.failedRuns > 0 || isShownBetter(ERRORS, other.shares, one.shares, parts);
 }
