@@ -9,6 +9,11 @@ const MAX_DEPTH = 1000;
 export const MAX_VALUES = 10_000;
 /** Of one object of a document: reading it takes 8 us and 600 bytes for each. */
 export const MAX_NAMES = 10_000;
+/** Nesting of objects and lists in a document. */
+export const DOCUMENT_DEPTH = 100;
+/** An item of a list takes up to 48 bytes of memory, an object 200, a name up to 100 and more time. A value of a real result takes 40 bytes of the file, on average. */
+const DOCUMENT = Object.freeze({ maxDepth: DOCUMENT_DEPTH, perItem: 2, perList: 4, perName: 4 });
+const [MIN_VALUES, BYTES_PER_VALUE] = [1_000_000, 2];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA, QUOTE, BACKSLASH] = Buffer.from('[]{},"\\');
 /** With fewer of these, in texts or not, no limit is reached: faster to find than the ends of texts. */
 const [FEW, COUNTED] = [100, [OPEN_LIST, OPEN_OBJECT, COMMA]];
@@ -46,6 +51,13 @@ export function isTooComplex(bytes, { maxDepth = MAX_DEPTH, maxValues, ...counts
   }
   return depth > maxDepth || values > maxValues;
 }
+
+/**
+ * Whether parsing a document would take far more memory than its text.
+ * @param {Uint8Array} bytes UTF-8 @param {{perItem?: number}} [other] limits of isTooComplex
+ */
+export const isTooCostly = (bytes, other) =>
+  isTooComplex(bytes, { ...DOCUMENT, maxValues: MIN_VALUES + bytes.length / BYTES_PER_VALUE, ...other });
 
 /** @param {Uint8Array} body @returns {Record<string, any> | null} null: not a JSON object, nested too deep, or of too many values */
 export function parseJson(body, maxValues = MAX_VALUES) {

@@ -9,8 +9,8 @@
  * nothing. A proof that a stranger recorded gets one nonce, once, and no further. Texts are not encrypted: they contain no secret.
  */
 import { createHmac, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { isTooCostly } from '../common/json.js';
 import { redactData } from '../common/sanitize.js';
-import { isTooCostly } from '../result/read-document.js';
 
 /** @typedef {ReturnType<typeof createWire>} Wire */
 /** @typedef {Record<string, any> & {type: string}} WireMessage authentic, but not validated */
@@ -206,7 +206,7 @@ function frameMac(key, counter, text) {
 
 /** @param {Buffer} text @returns {WireMessage | null} null: none, or too costly */
 function parse(text) {
-  if (isTooCostly(text, PER_ITEM)) return null;
+  if (isTooCostly(text, { perItem: PER_ITEM })) return null;
   try {
     const message = JSON.parse(text.toString());
     return typeof message?.type === 'string' ? message : null;

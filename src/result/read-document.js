@@ -1,6 +1,6 @@
 /** Files -> validated documents. An error names the file and its fault in one sentence. */
 import { countBuckets } from '../common/histogram.js';
-import { entriesOf, isTooComplex, MAX_NAMES } from '../common/json.js';
+import { DOCUMENT_DEPTH, entriesOf, isTooCostly, MAX_NAMES } from '../common/json.js';
 import { readBytes, readError } from '../common/read-file.js';
 import { sanitizeText } from '../common/sanitize.js';
 import { checkResult } from './check/check.js';
@@ -24,12 +24,6 @@ import { validateSearch } from './search/search-schema.js';
 
 /** MiB of a file, so that its text fits into a JavaScript string. */
 const MAX_MIB = 400;
-
-/** Nesting of objects and lists. */
-const MAX_DEPTH = 100;
-
-/** An item of a list takes up to 48 bytes of memory, an object 200, a name up to 100 and more time. A value of a real result takes 40 bytes of the file, on average. */
-const [MIN_VALUES, BYTES_PER_VALUE, PER_ITEM, PER_LIST, PER_NAME] = [1_000_000, 2, 2, 4, 4];
 
 /** Characters of keys and of texts, at most: reports repeat them. */
 const [MAX_KEY, MAX_TEXT] = [1000, 10_000];
@@ -86,21 +80,11 @@ function nameOf(path) {
   return path === '' ? 'The file ""' : path;
 }
 
-/**
- * Whether parsing would take far more memory than the text.
- * @param {Uint8Array} bytes JSON, UTF-8 @param {number} [perItem] how many values a further item of a list counts as
- */
-export function isTooCostly(bytes, perItem = PER_ITEM) {
-  const maxValues = MIN_VALUES + bytes.length / BYTES_PER_VALUE;
-  const limits = { maxDepth: MAX_DEPTH, maxValues, perItem, perList: PER_LIST, perName: PER_NAME };
-  return isTooComplex(bytes, limits);
-}
-
 /** @param {Uint8Array} bytes UTF-8 or, from some shells, UTF-16; with or without a BOM @param {string} name for errors */
 export function parseDocument(bytes, name) {
   const encoding = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-8';
   const text = new TextDecoder(encoding).decode(bytes);
-  const complex = `${name} is nested more than ${MAX_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values for its size.`;
+  const complex = `${name} is nested more than ${DOCUMENT_DEPTH} levels deep, or has more than ${MAX_NAMES} names in an object, or too many values for its size.`;
   if (isTooCostly(encoding === 'utf-8' ? bytes : Buffer.from(text))) throw fileError('bad_document', complex);
   return checkDocument(parseJson(text, name), name, text.length);
 }
