@@ -153,6 +153,11 @@ const TABLE = {
     remedy:
       'Use a name of the server in --url (VAULT_ADDR), or set --tls-server-name (VAULT_TLS_SERVER_NAME).',
   },
+  tls_no_protocol: {
+    on: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+    text: 'does not speak the HTTP version that the TLS handshake offered',
+    remedy: 'Enable HTTP/1.1 there: requests outside the load use it, also with --http 2.',
+  },
   tls_handshake_cut: {
     text: 'closed the connection during the TLS handshake',
     remedy: `Check that it speaks TLS on this port. ${CHECK_SERVER_LOG}`,

@@ -22,7 +22,7 @@ const NOTHING = Buffer.alloc(0);
 /** Unused large buffers of this thread. @type {Buffer[]} */
 const spare = [];
 
-/** @typedef {'more' | 'done' | 'bad' | 'too large'} Progress `done`: `status`, `body` are valid until the next call */
+/** @typedef {'interim' | 'more' | 'done' | 'bad' | 'too large'} Progress `interim`: nothing of the final response yet; `done`: `status`, `body` are valid until the next call */
 
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = '"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff]|\\\\[\\t\\x20-\\x7e\\x80-\\xff])*"';
@@ -131,6 +131,7 @@ export class ResponseReader {
   /** @param {Buffer} bytes @returns {Progress} */
   #awaitHead(bytes) {
     this.#pending = Buffer.from(bytes);
+    if (bytes.length === 0) return 'interim';
     const start = Math.min(bytes.length, PROTOCOL.length);
     if (PROTOCOL.compare(bytes, 0, start, 0, start) !== 0 || bytes.length > MAX_HEAD_BYTES) return 'bad';
     for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) {

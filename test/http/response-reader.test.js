@@ -26,7 +26,7 @@ function readAll(pieces, reader = new ResponseReader()) {
     // Lent bytes: whoever keeps them reads what came later.
     const lent = Buffer.from(piece);
     const progress = reader.read(lent);
-    const result = progress === 'more' ? null : read(progress);
+    const result = progress === 'more' || progress === 'interim' ? null : read(progress);
     lent.fill('!');
     if (result !== null) return result;
   }
@@ -66,6 +66,16 @@ const answerArb = fc
       text: `${head}Transfer-Encoding: chunked\r\n\r\n${coded.join('')}0\r\n${trailer}\r\n`,
     };
   });
+
+test('an interim response is not the first part of the response', () => {
+  const reader = new ResponseReader();
+  reader.begin();
+  const pieces = ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 200 OK\r\n', 'Content-Length: 0\r\n\r\n'];
+  assert.deepEqual(
+    pieces.map((piece) => reader.read(Buffer.from(piece))),
+    ['interim', 'more', 'done'],
+  );
+});
 
 test('a response is parsed the same at any chunk boundaries, many in turn by one reader', () => {
   const reader = new ResponseReader();

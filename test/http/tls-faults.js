@@ -284,6 +284,12 @@ function makeFaults() {
       remedy: /--tls-server-name/,
       serve: alert(112),
     },
+    {
+      name: 'alert no_application_protocol',
+      code: 'tls_no_protocol',
+      remedy: /HTTP\/1\.1/,
+      serve: alert(120),
+    },
     { name: 'alert internal_error', code: 'tls_error', remedy: /log/, serve: alert(80) },
     {
       name: 'plain HTTP',
