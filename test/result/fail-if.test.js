@@ -107,6 +107,7 @@ function compared(metric, differences) {
 const group = (name, used = 10, all = used) => ({
   name,
   runs: Array.from({ length: all }, (_, i) => ({ used: i < used, why: null })),
+  metrics: {},
 });
 
 const TWO = [group('old'), group('new')];
@@ -117,9 +118,12 @@ const FASTER = /** @type {const} */ ({ verdict: 'faster', differencePercent: -12
 const FROM_ZERO = { differencePercent: null, interval: null };
 const SO = /^It is so\.$/;
 
+/** @param {string} text @param {ComparedMetric} metric @param {JudgedGroup[]} groups @param {string | null} whyMore */
+const judge = (text, metric, groups = TWO, whyMore = null) =>
+  judgeFailIf(parseFailIf(text), [metric], { groups, bias: { whyMore: () => whyMore } });
+
 /** @param {string} text @param {Partial<Difference>[]} differences */
-const judgeP99 = (text, differences, groups = TWO) =>
-  judgeFailIf(parseFailIf(text), [compared({}, differences)], groups);
+const judgeP99 = (text, differences, groups = TWO) => judge(text, compared({}, differences), groups);
 
 describe('judges a rule', () => {
   /** @type {[string, string, Partial<Difference>, FailIfVerdict, RegExp?][]} */
@@ -230,7 +234,7 @@ describe('judges a rule', () => {
       differenceIn: 'percentage points',
     });
     const metric = compared(head, [{ differencePercent: 0.1, verdict: 'higher' }]);
-    const judged = judgeFailIf(parseFailIf('errors higher by 0.1%'), [metric], TWO);
+    const judged = judge('errors higher by 0.1%', metric);
     assert.equal(judged.verdict, 'failed');
     assert.match(judged.reason, /limit of 0\.1 points/);
   });
@@ -238,8 +242,9 @@ describe('judges a rule', () => {
   test('a lower rate is worse', () => {
     const head = /** @type {const} */ ({ key: 'rate', label: 'rate', unit: '/s', lowerIsBetter: false });
     const metric = compared(head, [{ differencePercent: -6, verdict: 'lower' }]);
-    const judge = (/** @type {string} */ text) => judgeFailIf(parseFailIf(text), [metric], TWO).verdict;
-    const verdicts = ['rate lower by 5%', 'rate worse', 'rate higher'].map(judge);
+    const verdicts = ['rate lower by 5%', 'rate worse', 'rate higher'].map(
+      (text) => judge(text, metric).verdict,
+    );
     assert.deepEqual(verdicts, ['failed', 'failed', 'passed']);
   });
 
@@ -259,8 +264,12 @@ describe('judges a rule', () => {
 });
 
 test('no rule passes on invalid or incomplete runs, even if allowed; rules can still fail', () => {
-  const { name, runs } = group('new');
-  const taken = { name, runs: runs.map((run, i) => (i < 2 ? { ...run, why: 'it was cut off' } : run)) };
+  const { name, runs, metrics } = group('new');
+  const taken = {
+    name,
+    metrics,
+    runs: runs.map((run, i) => (i < 2 ? { ...run, why: 'it was cut off' } : run)),
+  };
   assert.equal(judgeP99('p99 slower', [{}], [group('old'), taken]).verdict, 'failed');
   const { verdict, reason } = judgeP99('p99 slower', [NONE], [group('old'), taken]);
   assert.equal(verdict, 'not proven');
@@ -268,6 +277,48 @@ test('no rule passes on invalid or incomplete runs, even if allowed; rules can s
     reason,
     'It is so. But 2 of 10 runs of new are invalid or incomplete, and no rule passes on such runs.',
   );
+});
+
+test('a time below the limit proves nothing if more requests failed than in the base; one that reaches it still fails', () => {
+  const [slower, why] = [compared({}, [SLOWER]), 'new has more errors than old (5 % and 0 %)'];
+  assert.equal(judge('p99 slower by 10%', slower, TWO, why).verdict, 'failed');
+  assert.equal(judge('p99 faster', slower, TWO, why).verdict, 'passed');
+  const { verdict, reason } = judge('p99 slower by 20%', slower, TWO, why);
+  assert.equal(verdict, 'not proven');
+  assert.match(reason, /20 %\. But new has more errors than old .*, and a failure may have ended before/);
+  const rate = compared({ key: 'rate', unit: '/s', lowerIsBetter: false }, [NONE]);
+  assert.equal(judge('rate lower by 5%', rate, TWO, why).verdict, 'passed');
+});
+
+describe('a rule that could not have failed does not pass', () => {
+  const RATE = /** @type {const} */ ({ key: 'rate', unit: '/s', lowerIsBetter: false });
+  const ERRORS = /** @type {const} */ ({ key: 'errors', unit: 'fraction' });
+  /** @type {[string, Partial<ComparedMetric>, number | null, FailIfVerdict][]} rule, metric, median of the base */
+  const TABLE = [
+    ['errors higher', ERRORS, 1, 'not proven'],
+    ['errors higher', ERRORS, 0.99, 'passed'],
+    ['errors higher by 1%', ERRORS, 0.99, 'passed'],
+    ['errors higher by 2%', ERRORS, 0.99, 'not proven'],
+    ['errors higher', ERRORS, 0, 'passed'],
+    ['errors lower', ERRORS, 0, 'not proven'],
+    ['errors lower by 2%', ERRORS, 0.01, 'not proven'],
+    ['rate lower', RATE, 0, 'not proven'],
+    ['rate lower by 100%', RATE, 5, 'passed'],
+    ['rate higher', RATE, 0, 'passed'],
+    ['p99 slower by 500%', {}, 5, 'passed'],
+    ['p99 slower', {}, null, 'passed'],
+  ];
+  for (const [text, head, median, verdict] of TABLE) {
+    test(`${text}, from ${median}: ${verdict}`, () => {
+      const metric = compared(head, [NONE]);
+      const judged = judge(text, metric, [
+        { ...group('old'), metrics: { [metric.key]: { median } } },
+        TWO[1],
+      ]);
+      assert.equal(judged.verdict, verdict);
+      assert.equal(/could not have failed\.$/.test(judged.reason), verdict === 'not proven');
+    });
+  }
 });
 
 describe('with runs left out', () => {

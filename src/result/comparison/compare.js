@@ -53,7 +53,7 @@ export function compareGroups(groups, options = {}) {
     method,
     groups: described,
     metrics,
-    failIf: rules.map((rule) => judgeFailIf(rule, metrics, described)),
+    failIf: rules.map((rule) => judgeFailIf(rule, metrics, { groups: described, bias })),
     warnings: warningsOf(admitted, bias),
     notes: notesOf(admitted, described, method),
   };
@@ -194,7 +194,7 @@ export function* checkFindings({ groups, metrics, failIf }) {
   for (const { text, verdict } of failIf) {
     const rule = tryOrNull(() => parseFailIf(text));
     const isKnown = rule !== null && metrics.some(({ key }) => key === rule.metric);
-    const found = isKnown ? judgeFailIf(rule, metrics, groups).verdict : 'not a rule';
+    const found = isKnown ? judgeFailIf(rule, metrics, { groups, bias }).verdict : 'not a rule';
     yield* checkEqual(text, verdict, 'the verdict by its metric', found);
   }
 }
@@ -276,6 +276,9 @@ export function createErrorBias(given) {
   };
 
   return {
+    /** @param {number} one index @param {number} other index @returns {string | null} why `one` has more errors, or may have */
+    whyMore: (one, other) => more[one][other],
+
     /** @param {number} group index @returns {boolean} it has more errors than another, whatever the tool's part */
     hasMore: (group) => groups.some((other) => hasMoreErrors(groups[group], other)),
 

@@ -1,13 +1,20 @@
 /**
  * `--fail-if p99 slower by 10%`: fires if the difference is shown and reaches the limit. `not proven`: the runs cannot
- * decide it, because of too few runs, failed requests, the tool's part in the values, or invalid or excluded runs.
+ * decide it, because of too few runs, failed requests, the tool's part in the values, invalid or excluded runs, or a base
+ * from which it could not fire.
  */
 import { quote, usageError } from '../../common/errors.js';
+import { formatFigure } from '../runs/figures.js';
 import { METRICS } from '../runs/run-set.js';
 
+/** @import { ErrorBias } from './compare.js' */
 /** @import { ComparedMetric, Difference, DifferenceVerdict, FailIfVerdict } from './comparison-schema.js' */
 
-/** @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number}} JudgedGroup `why`: it is not a whole, valid run */
+/**
+ * `why`: it is not a whole, valid run; `metrics`: by key
+ * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null}>}} JudgedGroup
+ */
+/** @typedef {{groups: readonly JudgedGroup[], bias: Pick<ErrorBias, 'whyMore'>}} Context */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
 /**
  * `metric`: key of METRICS; `direction`: 1 if it fires on a rise; `min`: percent, or points of a share; null: any
@@ -69,11 +76,12 @@ function plain(name) {
   return name.toLowerCase().replace(/[\s()_-]/g, '');
 }
 
-/** The worst verdict counts. @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {readonly JudgedGroup[]} groups */
-export function judgeFailIf(rule, metrics, groups) {
+/** The worst verdict counts. @param {FailIf} rule @param {readonly ComparedMetric[]} metrics @param {Context} context */
+export function judgeFailIf(rule, metrics, context) {
+  const { groups } = context;
   const metric = /** @type {ComparedMetric} */ (metrics.find(({ key }) => key === rule.metric));
   const judged = metric.comparisons.map((difference) => {
-    const { verdict, reason } = judgeOne(rule, metric, difference, groups);
+    const { verdict, reason } = judgeOne(rule, metric, difference, context);
     const { name } = groups[difference.other];
     return { verdict, reason: groups.length > 2 ? `${name}: ${reason}` : reason };
   });
@@ -84,14 +92,18 @@ export function judgeFailIf(rule, metrics, groups) {
 
 /**
  * @param {FailIf} rule @param {ComparedMetric} metric @param {Difference} difference
- * @param {readonly JudgedGroup[]} groups @returns {Judged}
+ * @param {Context} context @returns {Judged}
  */
-function judgeOne(rule, metric, difference, groups) {
+function judgeOne(rule, metric, difference, { groups, bias }) {
   const { verdict, text, base, other } = difference;
   if (verdict === 'not enough runs' || verdict === 'not comparable')
     return { verdict: 'not proven', reason: text };
   const judged = judgeShown(rule, metric, difference);
-  const [doubt] = [groups[base], groups[other]].flatMap(doubtsOf);
+  const [doubt] = [
+    ...cannotFire(rule, metric, groups[base]),
+    ...mayBeLonger(rule, metric, bias.whyMore(other, base)),
+    ...[groups[base], groups[other]].flatMap(doubtsOf),
+  ];
   if (judged.verdict === 'failed' || doubt === undefined) return judged;
   return { verdict: 'not proven', reason: `${judged.reason} ${doubt}` };
 }
@@ -120,6 +132,23 @@ function judgeShown({ direction, min }, { differenceIn }, difference) {
     'not proven': "The tool's possible part in it decides whether it reaches the limit of",
   }[judged];
   return { verdict: judged, reason: `${text} ${why} ${limit}.` };
+}
+
+/** The base is at the end of the scale, or near it. @param {FailIf} rule @param {ComparedMetric} metric @param {JudgedGroup} group */
+function cannotFire({ direction, min }, { key, unit }, { name, metrics }) {
+  const from = metrics[key]?.median ?? null;
+  if (from === null) return [];
+  const isRise = direction > 0;
+  const most =
+    unit === 'fraction' ? (isRise ? 1 - from : from) : isRise ? Number.POSITIVE_INFINITY : Math.sign(from);
+  const canFire = most > 0 && 100 * most >= (min ?? 0) * (1 - ROUNDING);
+  return canFire ? [] : [`But with ${formatFigure(unit, from)} of ${name}, the rule could not have failed.`];
+}
+
+/** A longer time counts also with more errors; a limit that it does not reach may be reached without them. @param {FailIf} rule @param {ComparedMetric} metric @param {string | null} why the group has more errors */
+function mayBeLonger({ direction }, { unit }, why) {
+  if (unit !== 'ms' || direction < 0 || why === null) return [];
+  return [`But ${why}, and a failure may have ended before the response would have come.`];
 }
 
 /** With half of the runs excluded or missing, the others no longer bound the median of all. @param {JudgedGroup} group */
