@@ -199,6 +199,7 @@ function endOf() {
     limited: 0,
     stalledMs: 0,
     stalledStage: null,
+    warmupOverlapMs: 0,
     dialled: 0,
     handshakes: {},
     leftWhileFree: false,

@@ -78,6 +78,7 @@ export function startSending(context) {
   let unreadMs = 0;
   let sent = 0;
   let dialled = 0;
+  let overlapMs = 0;
   const dropped = new Array(cells.count).fill(0);
   let droppedLate = 0;
   let forgone = { count: 0, carriedMs: 0 };
@@ -108,7 +109,8 @@ export function startSending(context) {
     backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
     onDone({ connectedFirst }, sample, backoffMs) {
-      if (connectedFirst && sample.intended >= load.warmupMs) dialled++;
+      if (sample.intended < load.warmupMs) overlapMs += Math.max(0, sample.done - load.warmupMs);
+      else if (connectedFirst) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
@@ -201,6 +203,8 @@ export function startSending(context) {
       limited: estimateRequests(restedMs.limited),
       /** Measured requests that had to open a connection first. */
       dialled,
+      /** Time of the measured phase that a connection, on average, spent with a request of the warm-up. */
+      warmupOverlapMs: overlapMs / connections.length,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */

@@ -40,6 +40,7 @@ const NOT_WATCHED = Object.freeze({
   leftWhileFree: false,
   stalledMs: 0,
   stalledStage: null,
+  warmupOverlapMs: 0,
   dialled: 0,
   handshakes: {},
   backlog: { looks: 0, waitingLooks: 0, quarterMins: [null, null, null, null], atEnd: 0 },

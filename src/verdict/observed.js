@@ -17,7 +17,7 @@ import { driftsOf } from './trend.js';
 /**
  * Counts add up over threads and parts of a plan. Shares are of the worst sender thread's time, and 0 if the run
  * never reached the measured phase; `runQueueShare` is null if unknown.
- * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'limited' | 'leftWhileFree' | 'stalledMs' | 'stalledStage' | 'dialled' | 'handshakes' | 'backlog'>
+ * @typedef {Pick<ShardEnd, 'droppedLate' | 'forgone' | 'limited' | 'leftWhileFree' | 'stalledMs' | 'stalledStage' | 'warmupOverlapMs' | 'dialled' | 'handshakes' | 'backlog'>
  *   & Pick<ShardEnd['watch'], 'gc'> & {busyShare: number, spinShare: number, runQueueShare: number | null}} Counted
  */
 /** @typedef {Omit<Tally<Distribution>, 'cells'>} Lateness summed over the recorders */
@@ -50,6 +50,7 @@ export function mergeCounted(parts) {
     ),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     stalledMs: worst(({ stalledMs }) => stalledMs),
+    warmupOverlapMs: worst(({ warmupOverlapMs }) => warmupOverlapMs),
     stalledStage: worstStall(parts.flatMap(({ stalledStage }) => stalledStage ?? [])),
     gc: { ...addUp(parts.map(({ gc }) => gc)), longestMs: worst(({ gc }) => gc.longestMs) },
     busyShare: worst(({ busyShare }) => busyShare),
@@ -156,9 +157,9 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
 /** @param {Observed} observed as in a result */
 export function describeObserved(observed) {
   const { gc, machine, backlog, forgone, limited, droppedLate, leftWhileFree, displaced } = observed;
-  const { stalledMs, stalledStage } = observed;
+  const { stalledMs, stalledStage, warmupOverlapMs } = observed;
   return {
-    ...{ forgone, limited, droppedLate, leftWhileFree, stalledMs, stalledStage, displaced },
+    ...{ forgone, limited, droppedLate, leftWhileFree, stalledMs, stalledStage, warmupOverlapMs, displaced },
     lagMs: spread(observed.lag),
     readLateMs: spread(observed.readLate),
     ownResponseMs: spread(observed.ownResponse),

@@ -18,7 +18,7 @@ import { failedAtLimits } from './observed.js';
 const NOT_OFFERED = 0.01;
 /** Share of requests sent in a different second, or tenth of a second, than they were due in. */
 const [OTHER_SECOND, OTHER_TENTH] = [0.05, 0.25];
-/** Share of the measured phase in which a closed loop stood still. */
+/** Share of the measured phase in which a closed loop stood still, or was still busy with the warm-up. */
 const STALLED = 0.05;
 /** A remark is due if the tool may have added both this share and this time to the p99. */
 const [LATE_SHARE, LATE_MS] = [0.1, 1];
@@ -71,6 +71,7 @@ export const REASONS = Object.freeze({
   busy_machine: busyMachine,
   backlog_growing: backlogGrowing,
   still_changing: stillChanging,
+  warmup_overlap: warmupOverlap,
   connection_setup({ dialled, sent, plannedConnects }) {
     if (sent === 0 || dialled / sent < plannedConnects + CONNECTED_FIRST) return null;
     const text = `${ofAll(dialled, sent)} requests had to connect first, and their latency includes that.`;
@@ -231,6 +232,15 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
   if (backlog.atEnd <= UNEXPLAINED * explained) return null;
   const text = `The backlog was still growing when the last requests came due: ${formatCount(backlog.atEnd)} had no response yet, and the percentiles depend on the length of the run.`;
   return { text, remedy };
+}
+
+/** An open loop also counts the requests that came due meanwhile. @type {Find} */
+function warmupOverlap({ model, warmupOverlapMs, response, windowMs }) {
+  if (model === 'open' || response.totalCount === 0 || warmupOverlapMs <= response.maxValue / 1000)
+    return null;
+  const text = `The connections were still busy with requests of the warm-up for the first ${formatDuration(warmupOverlapMs)} of the measured phase, on average: longer than with any request that counts.`;
+  const grade = warmupOverlapMs > STALLED * windowMs ? 'invalid' : 'remark';
+  return { grade, text, remedy: 'Use a longer --warmup, or repeat the run.' };
 }
 
 /** @type {Find} */

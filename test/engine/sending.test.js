@@ -151,6 +151,24 @@ test('a stop is that of its stage', async (t) => {
   assert.deepEqual([stalledStage?.stage, stalledStage?.windowMs], ['stage 1', 4000]);
 });
 
+test('the overlap of the warm-up is the time that its requests take of the measured phase, on average', async (t) => {
+  const beginMs = performance.now();
+  const connections = [200, 300].map((firstMs) => {
+    let count = 0;
+    return working((respond) => setTimeout(respond, count++ === 0 ? firstMs : 1));
+  });
+  const { sending } = start(
+    t,
+    connections,
+    () => {},
+    async () => ({}),
+    { requests: null, warmupMs: 100, durationMs: 200 },
+  );
+  const { warmupOverlapMs } = await sending.ended;
+  const longestMs = performance.now() - beginMs - 100;
+  assert.ok(warmupOverlapMs > 148 && warmupOverlapMs < longestMs, `${warmupOverlapMs} of ${longestMs} ms`);
+});
+
 test('a busy sender that opens connections does not stand still, whenever the responses come', async (t) => {
   const work = () => {
     const until = performance.now() + 20;

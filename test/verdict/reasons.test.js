@@ -45,6 +45,7 @@ function judge({ samples = 1000, lagMs = 0, ownMs = 100, readMs = 0, ...changes 
     leftWhileFree: false,
     stalledMs: 0,
     stalledStage: null,
+    warmupOverlapMs: 0,
     windowMs: 10_000,
     dialled: 0,
     handshakes: {},
@@ -248,6 +249,10 @@ const TABLE = [
   ],
   ['a median that drifts', { latencyDrift: { from: 1, to: 2 } }, 'valid', ['still_changing']],
   ['a rate that drifts', { rateDrift: { from: 500, to: 900 } }, 'valid', ['still_changing']],
+  ['a stall began in the warm-up', { warmupOverlapMs: 400, model: 'closed' }, 'valid', ['warmup_overlap']],
+  ['and took 5 % of the time', { warmupOverlapMs: 501, model: 'closed' }, 'invalid', ['warmup_overlap']],
+  ['in an open loop, requests wait for it', { warmupOverlapMs: 501 }, 'valid', []],
+  ['a measured request took as long', { warmupOverlapMs: 5, model: 'closed' }, 'valid', []],
   ['one request in a hundred opened a connection', { dialled: 10 }, 'valid', ['connection_setup']],
   [
     'resting connections did not send as many as one in a hundred',

@@ -79,6 +79,7 @@ function mergeParts(parts, { missing, haveOneClock, command }) {
     limited: 0,
     stalledMs: 0,
     stalledStage: null,
+    warmupOverlapMs: 0,
     handshakes: {},
     ...merge.watch,
   }));
