@@ -17,6 +17,9 @@ const MS_PER_UNIT = {
 /** @type {Readonly<Record<string, number>>} */
 const SECONDS_PER_UNIT = { s: 1, sec: 1, m: 60, min: 60, h: 3600, hour: 3600, d: 86_400, day: 86_400 };
 
+/** Allowed difference between two NTP-synchronised clocks; a larger one would hide stale responses. */
+export const SKEW_MS = 5000;
+
 /** Digits, optionally in groups of three: `1_000`. */
 export const WHOLE_PATTERN = '(?:\\d{1,3}(?:_\\d{3})+|\\d+)';
 /** A decimal number: no sign, no hex, no bare exponent; `1e6` is accepted. */

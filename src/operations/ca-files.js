@@ -20,6 +20,8 @@ import { apiPath, repeatRequest } from './request-parts.js';
 /** Go's maxChainSignatureChecks (crypto/x509): n certificates with one name would take n² verifications. */
 const MAX_CHECKS = 100;
 
+const BY_OUR_CLOCK = 'by the clock of this machine';
+
 /** @type {Operation} */
 export const crl = {
   name: 'crl',
@@ -38,8 +40,8 @@ export const crl = {
     indirect_crl: 'a CRL with entries of other issuers (RFC 5280, 5.3.3)',
     unknown_critical_extension: 'a critical extension unknown to this tool, of the CRL or of its issuer',
     no_next_update: 'the CRL has no nextUpdate, which RFC 5280, 5.1.2.5 requires',
-    not_yet_valid: "thisUpdate is in the future, or the issuer's certificate is not valid yet",
-    expired: "nextUpdate has passed, or the issuer's certificate has expired",
+    not_yet_valid: `thisUpdate is in the future, or the issuer's certificate is not valid yet, ${BY_OUR_CLOCK}`,
+    expired: `nextUpdate has passed, or the issuer's certificate has expired, ${BY_OUR_CLOCK}`,
   },
   prepare: prepareIssuer,
   createRequester: requesterOf('crl'),
@@ -88,7 +90,7 @@ export const caChain = {
     [UNSUPPORTED]: SIGNATURE_FAILURES[UNSUPPORTED],
     path_too_long: 'a certificate below more CAs than its pathLenConstraint allows (RFC 5280, 4.2.1.9)',
     chain_too_long: `more than ${MAX_CHECKS} signatures to verify`,
-    not_valid_now: 'a certificate is expired, or not valid yet',
+    not_valid_now: `a certificate is expired, or not valid yet, ${BY_OUR_CLOCK}`,
   },
   prepare: prepareIssuer,
   createRequester: requesterOf('ca_chain'),

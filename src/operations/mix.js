@@ -39,8 +39,8 @@ export function mixOf({ mix, load }, members) {
 
     /** @param {PrepareContext} context @returns {Promise<MixFixture>} */
     async prepare(context) {
-      if (mix === null) return members[0].operation.prepare(context);
       const once = { ...context, notice: reportOnce(context.notice), warn: reportOnce(context.warn) };
+      if (mix === null) return members[0].operation.prepare(once);
       /** @type {Fixture[]} */
       const fixtures = [];
       for (const [i, { operation, plan }] of members.entries()) {
@@ -81,7 +81,7 @@ export function mixOf({ mix, load }, members) {
   };
 }
 
-/** Several members may give the same warning. @param {(text: string) => void} report */
+/** Several members may give the same warning, or several checks of one. @param {(text: string) => void} report */
 export function reportOnce(report) {
   /** @type {Set<string>} */
   const reported = new Set();

@@ -39,6 +39,7 @@ export async function prepare(context) {
   const { origin, path, isVault, isForeign = false } = findResponder(context, example);
   // This needs no token, so missing permissions do not matter.
   const health = isVault ? await checkHealth(client, { namespace: target.namespace }) : null;
+  health?.warnings.forEach(context.warn);
   if (isVault) await checkMount(client, target.mount);
   const common = { issuerDer: new Uint8Array(issuer.der), hash: options.hash, nonce: options.nonce };
   // wrong-issuer uses known serials, if any: a responder that checks only the serial would accept them.

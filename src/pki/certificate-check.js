@@ -54,8 +54,9 @@ export const CERTIFICATE_FAILURES = Object.freeze({
   issuing_ca_key_usage: 'The key usage of the issuing CA does not allow certificates (keyCertSign).',
   issuing_ca_unknown_critical_extension:
     'The issuing CA has an unknown critical extension, or one that must not be critical.',
-  issuing_ca_not_yet_valid: 'The certificate of the issuing CA is not valid yet.',
-  issuing_ca_expired: 'The certificate of the issuing CA has expired.',
+  issuing_ca_not_yet_valid:
+    'The certificate of the issuing CA is not valid yet by the clock of this machine.',
+  issuing_ca_expired: 'The certificate of the issuing CA has expired by the clock of this machine.',
   serial_mismatch: 'The serial_number in the response is not that of the certificate.',
   serial_out_of_range: 'The serial number is not positive, or longer than 20 octets (RFC 5280, 4.1.2.2).',
   wrong_subject: 'The subject has a commonName or e-mail address that was not requested.',
@@ -67,8 +68,8 @@ export const CERTIFICATE_FAILURES = Object.freeze({
     'The certificate has an unknown critical extension, or one that must not be critical.',
   key_mismatch: 'The key of the certificate does not match the CSR or the private key in the response.',
   private_key_unreadable: 'The private key in the response cannot be read, or is of an unknown kind.',
-  not_yet_valid: 'The certificate is not valid yet.',
-  certificate_expired: 'The certificate has already expired.',
+  not_yet_valid: 'The certificate is not valid yet by the clock of this machine.',
+  certificate_expired: 'The certificate has already expired by the clock of this machine.',
 });
 
 /** By PEM text, which is the same in every response of a mount. */

@@ -3,6 +3,7 @@
  * `X509Certificate`, and includes the raw bytes that hashes and comparisons need.
  */
 import { isAscii } from 'node:buffer';
+import { SKEW_MS } from '../common/units.js';
 import { contextTag, DerError, DerReader, readWhole, TAG } from './der.js';
 
 export const OID = Object.freeze({
@@ -274,9 +275,6 @@ export function parseCertificate(der) {
     unknownCritical: extensions.unknownCritical, // not understood: the certificate must be rejected (section 4.2)
   };
 }
-
-/** Allowed difference between two NTP-synchronised clocks; a larger one would hide stale responses. */
-export const SKEW_MS = 5000;
 
 /** An end before the beginning is late. @template {string} T @param {{notBefore: number, notAfter: number}} times @param {number} nowMs @param {T} early @param {T} late */
 export const checkTimes = ({ notBefore, notAfter }, nowMs, early, late) =>

@@ -73,6 +73,10 @@ export function assertIssued(leaf, issuer, names) {
   assertKey(issuer, names.issuer);
   if (isSignedBy(leaf, issuer)) return;
   if (isSignedBy(issuer, leaf)) {
+    if (names.leaf === names.issuer) {
+      const message = `${names.leaf} has a certificate after that of its issuer: the leaf certificate must come first.`;
+      throw usageError('leaf_not_first', message, 'Reverse the order of the certificates in the file.');
+    }
     const message = `${names.leaf} issued ${names.issuer}: the two were swapped.`;
     throw usageError('certificates_swapped', message, 'Swap them.');
   }

@@ -67,9 +67,10 @@ export const OCSP_FAILURES = Object.freeze({
   responder_unknown_critical_extension:
     'The responder certificate has an unknown critical extension, or one that must not be critical.',
   responder_key_usage: 'The key usage of the responder certificate does not allow signatures.',
-  responder_cert_expired: 'The responder certificate is outside its validity period.',
-  not_yet_valid: 'thisUpdate is in the future.',
-  expired: 'nextUpdate has passed, or is before thisUpdate.',
+  responder_cert_expired:
+    'The responder certificate is outside its validity period by the clock of this machine.',
+  not_yet_valid: 'thisUpdate is in the future by the clock of this machine.',
+  expired: 'nextUpdate has passed by the clock of this machine, or is before thisUpdate.',
   too_old: 'The response has no nextUpdate, and thisUpdate is more than a day ago.',
   nonce_mismatch: 'The nonce of the response differs from that of the request.',
 });

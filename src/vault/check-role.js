@@ -1,7 +1,7 @@
 /** Checks before a run: the role exists and allows the request; the token may use it. Describes the run's footprint. */
 import { PkiLoadError, quote, targetError } from '../common/errors.js';
 import { formatCount, formatDuration, parseDuration } from '../common/units.js';
-import { listOf, numberOf, readCapabilities, recordOf, textOf, unlessRefused } from './client.js';
+import { listOf, numberOf, readCapabilities, textOf, unlessRefused } from './client.js';
 import { redact } from './redact.js';
 /** @import { VaultClient } from './client.js' */
 
@@ -25,7 +25,11 @@ export async function checkRole(client, request) {
   await checkPermission(client, `${mount}/${operation}/${name}`);
   const unchecked = `The token may not read the role ${name}: its settings were not checked.`;
   if (response === null) return { role: null, warnings: [unchecked] };
-  const role = recordOf(response.data);
+  const role = response.data;
+  if (role === null) {
+    const message = `The settings of the role ${name} cannot be read: the response of ${client.origin} has none.`;
+    throw targetError('role_unreadable', message, `Check with vault read ${mount}/roles/${name}.`);
+  }
   checkAllowed(role, request);
   return { role, warnings: warnOfTtl(role, request) };
 }

@@ -1,6 +1,7 @@
 /** Checks before a run that the target is an active Vault, the mount a PKI and its CA certificate valid. */
 import { X509Certificate } from 'node:crypto';
-import { PkiLoadError, targetError } from '../common/errors.js';
+import { PkiLoadError, quote, targetError } from '../common/errors.js';
+import { formatDuration, SKEW_MS } from '../common/units.js';
 import { ACTIVE, notVault, recordOf, refusal, textOf, unlessRefused } from './client.js';
 import { withoutSlashes } from './environment.js';
 import { redact } from './redact.js';
@@ -13,7 +14,7 @@ import { redact } from './redact.js';
  */
 export async function checkHealth(client, { namespace = null, acceptsStandby = false } = {}) {
   const { origin, basePath } = client;
-  const { status, json } = await client.health();
+  const { status, json, aheadMs } = await client.health();
   if (typeof json?.sealed !== 'boolean' || typeof json.initialized !== 'boolean') {
     const body = json === null ? 'no JSON' : 'unexpected JSON';
     throw notVault(origin, `responds with HTTP ${status} and ${body} to ${basePath}/v1/sys/health`, basePath);
@@ -34,7 +35,17 @@ export async function checkHealth(client, { namespace = null, acceptsStandby = f
   }
   const forwards = `${origin} is a performance standby: it forwards writes to the active node.`;
   const warnings = json.performance_standby || status === 473 ? [forwards] : [];
+  warnings.push(...warnOfClock(origin, aheadMs ?? 0));
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
+}
+
+/** @param {string} origin @param {number} aheadMs at least; negative: behind */
+function warnOfClock(origin, aheadMs) {
+  if (Math.abs(aheadMs) <= SKEW_MS) return [];
+  const [side, seems] = aheadMs > 0 ? ['ahead of', 'not valid yet'] : ['behind', 'expired'];
+  const apart = formatDuration(Math.floor(Math.abs(aheadMs) / 1000) * 1000);
+  const difference = `The clock of ${origin} is at least ${apart} ${side} this machine's`;
+  return [`${difference}: valid certificates and responses may seem ${seems}. Synchronize both clocks.`];
 }
 
 /** OpenBao's response has no `enterprise`; its versions start at 2. @param {Record<string, unknown>} json */
@@ -101,6 +112,8 @@ async function listMounts(client, type) {
   }
 }
 
+const OTHER_ISSUER = 'Correct issuer_ref of the role, or choose another with --role.';
+
 /**
  * The issuer that the role names, or the default one.
  * @param {VaultClient} client @param {string} mount @param {{role?: Record<string, any>, now?: () => number}} [options] `role`: as Vault
@@ -118,8 +131,15 @@ export async function checkIssuer(client, mount, { role = {}, now = Date.now } =
   return { pem: certificate.toString(), subject, expiresMs: Date.parse(validTo) };
 }
 
-/** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer; empty: the default one */
+/** Vault allows no others, and they must not lead to another path. */
+const ISSUER_NAME = /^\w[\w.-]{0,199}$/;
+
+/** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer, as the role has it; empty: the default one */
 export async function readIssuer(client, mount, name = '') {
+  if (name !== '' && !ISSUER_NAME.test(name)) {
+    const message = `The issuer_ref of the role is ${quote(redact(name))}, which is no name or ID of an issuer.`;
+    throw targetError('bad_issuer_ref', message, OTHER_ISSUER);
+  }
   const path = ['', 'default'].includes(name) ? 'cert/ca' : `issuer/${name}/json`;
   let pem = '';
   try {
@@ -132,11 +152,7 @@ export async function readIssuer(client, mount, name = '') {
     // Vault calls an unknown issuer an internal error.
     if (path !== 'cert/ca' && (code === 'vault_not_found' || text.includes(UNKNOWN_ISSUER))) {
       const message = `The role names the issuer ${redact(name)}, which the mount ${mount} does not have.`;
-      throw targetError(
-        'issuer_not_found',
-        message,
-        'Correct issuer_ref of the role, or choose another with --role.',
-      );
+      throw targetError('issuer_not_found', message, OTHER_ISSUER);
     }
     if (error instanceof PkiLoadError && !error.message.includes(NO_ISSUER)) throw error;
     const unreadable = `The CA certificate of ${mount} is invalid, or its key is of an unknown type.`;

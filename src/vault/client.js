@@ -36,6 +36,9 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
 
+  /** By the first response that told: checks that ask again give the same warning. @type {number | null} */
+  let aheadMs = null;
+
   /**
    * @param {'GET' | 'POST' | 'DELETE'} method @param {string} path below /v1/
    * @param {{data?: Json, query?: string, timeoutMs?: number, onHead?: () => void}} [more] `onHead`: before the body
@@ -82,15 +85,17 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
       const keys = response?.data?.keys;
       return Array.isArray(keys) ? listOf(keys) : [];
     },
-    /** `sys/health`, whatever its status but a redirect. Sent without token and namespace: it needs neither. */
+    /** `sys/health`, whatever its status but a redirect. Sent without token and namespace: it needs neither. `aheadMs`: as `aheadOf` */
     async health() {
       const path = `${basePath}/v1/sys/health`;
       const { maxBodyBytes } = ORDINARY;
       const headers = { accept: 'application/json', 'x-vault-request': 'true' };
       const request = { path, headers, timeoutMs: healthMs, maxBodyBytes };
+      const fromMs = Date.now();
       const { status, headers: fields, body } = await requester.request(request);
       if (status >= 300 && status < 400) throw redirected(origin, fields.location);
-      return { status, json: parseJson(body) };
+      aheadMs ??= aheadOf(fields.date, fromMs, Date.now());
+      return { status, json: parseJson(body), aheadMs };
     },
     close: () => requester.close(),
   };
@@ -118,6 +123,19 @@ export function connect(target, token, say, limits = limitsOf(readEnvironment().
   const note = describeProxy(target.url, tls.network, token === null ? null : 'the token');
   if (note !== null) (note.isWarning ? say.warn : say.notice)(note.text);
   return createVaultClient({ ...target, token, tls, ...limits });
+}
+
+/** The form that RFC 9110, 5.6.7 requires. Date.parse takes many others. */
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+/**
+ * @param {unknown} date of a response: whole seconds, truncated @param {number} fromMs @param {number} toMs just before and after it
+ * @returns {number | null} by how much the server's clock is ahead of this machine's, at least; negative: behind; 0: they may
+ *   agree; null: unknown
+ */
+export function aheadOf(date, fromMs, toMs) {
+  const ms = HTTP_DATE.test(textOf(date)) ? Date.parse(textOf(date)) : Number.NaN;
+  return Number.isNaN(ms) ? null : Math.max(0, ms - toMs) + Math.min(0, ms + 1000 - fromMs);
 }
 
 /** Not followed: the token goes only to the address the user set. @param {string} origin @param {unknown} location */

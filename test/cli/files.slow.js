@@ -81,7 +81,10 @@ const REFUSED = [
   ['ocsp --cert @missing --issuer @ca', /--cert .*missing was not found\. Check the path\./],
   ['ocsp --cert @leaf --issuer @missing', /--issuer .*missing was not found\. Check the path\./],
   ['ocsp --cert /dev/null --issuer @ca', /\/dev\/null is a device, a pipe, a socket or a kernel file/],
-  ['ocsp --cert @backwards', /swapped/],
+  [
+    'ocsp --cert @backwards',
+    /has a certificate after that of its issuer: the leaf certificate must come first/,
+  ],
   [
     'ocsp --serials @noise',
     /noise line 1 is neither a serial \(1a:2b:\.\.\.\) nor a JSON line with a serial and its certificate\./,

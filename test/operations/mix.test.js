@@ -88,6 +88,18 @@ test('a mix reports a message of several operations once', async () => {
   assert.deepEqual(warnings, ['The token ends soon.', 'About /read.', 'About /write.']);
 });
 
+test('one operation reports a message of several checks once', async () => {
+  /** @type {string[]} */
+  const warnings = [];
+  const prepare = async (/** @type {any} */ { warn }) => {
+    for (let i = 0; i < 2; i++) warn('The clock is ahead.');
+    return fixtureAt();
+  };
+  const one = mixOf({ mix: null, load: load({ seed: 9 }) }, [member('ocsp', { prepare })]);
+  await one.prepare(/** @type {any} */ ({ warn: (/** @type {string} */ text) => warnings.push(text) }));
+  assert.deepEqual(warnings, ['The clock is ahead.']);
+});
+
 test('the operations that depend on the token: they send it, not another or none, or their certificates are leased to it', async () => {
   const sends = (/** @type {string | null} */ token) => ({
     createRequester: () => () => ({ headers: token === null ? {} : { 'x-vault-token': token } }),

@@ -229,7 +229,7 @@ test('a slash at the end of the URL of a responder counts for POST, and is not d
   assert.match(ocspGetPath('/ca/', Buffer.from('x')), /^\/ca\/[^/]/);
 });
 
-test('the responder of a Vault is below the base path of its address, also of a Unix socket', async () => {
+test('the responder of a Vault is below the base path of its address, also of a Unix socket, and its health may be worth a warning', async () => {
   const { certFile } = ca.issue('any');
   const options = optionsFor(certFile);
   for (const [url, path] of [
@@ -242,10 +242,15 @@ test('the responder of a Vault is below the base path of its address, also of a 
       load: { seed: 1 },
     };
     const client = {
-      health: async () => ({ status: 200, json: { initialized: true, sealed: false, standby: false } }),
+      health: async () => ({ status: 200, json: { initialized: true, sealed: false }, aheadMs: 8000 }),
       read: async () => ({ data: { path: 'pki/', type: 'pki' } }),
     };
-    assert.equal((await prepare(/** @type {any} */ ({ plan, client, mayReach: () => true }))).path, path);
+    /** @type {string[]} */
+    const warnings = [];
+    const warn = (/** @type {string} */ text) => warnings.push(text);
+    const context = /** @type {any} */ ({ plan, client, warn, mayReach: () => true });
+    assert.equal((await prepare(context)).path, path);
+    assert.match(warnings.join(), /^The clock of .* 8 s ahead of this machine's[^.]*\. Synch[^.]*\.$/);
   }
 });
 

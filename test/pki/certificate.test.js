@@ -225,6 +225,14 @@ test('a leaf with its issuer, and a root with itself, pass; other pairs fail', (
   }
 });
 
+test('a file with an issuer before its leaf: the leaf must come first', () => {
+  const names = { leaf: 'chain.pem', issuer: 'chain.pem' };
+  const message =
+    'chain.pem has a certificate after that of its issuer: the leaf certificate must come first.';
+  const expected = { name: 'PkiLoadError', code: 'leaf_not_first', message };
+  assert.throws(() => assertIssued(read(ca.ca), read(leaf), names), expected);
+});
+
 test('a CA whose key is of an unknown type is rejected as an issuer', () => {
   const [known, unknown] = ['2a8648ce3d0201', '2a8648ce3d027f'];
   const { der: good } = new TestCa({ key: 'ec' }).ca;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { redactToken } from '../../src/common/sanitize.js';
-import { createVaultClient } from '../../src/vault/client.js';
+import { aheadOf, createVaultClient } from '../../src/vault/client.js';
 
 /** @import { VaultClient } from '../../src/vault/client.js' */
 /** @import { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http' */
@@ -153,10 +153,23 @@ describe('createVaultClient', () => {
 
   test('requests health without token and namespace, and returns any status', async () => {
     answer(503, { sealed: true });
-    assert.deepEqual(await client.health(), { status: 503, json: { sealed: true } });
+    assert.deepEqual(await client.health(), { status: 503, json: { sealed: true }, aheadMs: 0 });
     assert.equal(seen[0].headers['x-vault-token'], undefined);
     assert.equal(seen[0].headers['x-vault-namespace'], undefined);
     assert.equal(seen[0].headers['x-vault-request'], 'true', 'Vault Agent may require it');
+  });
+
+  test('health tells how far the clock of the server is ahead, the same each time', async () => {
+    const hour = 3_600_000;
+    const own = createVaultClient({ url });
+    const startMs = Date.now();
+    answer(200, {}, { date: new Date(startMs + hour).toUTCString() });
+    const { aheadMs } = await own.health();
+    const tookMs = Date.now() - startMs;
+    assert.ok(aheadMs !== null && aheadMs <= hour && aheadMs >= hour - 1000 - tookMs, `${aheadMs}`);
+    answer(200, {}, { date: new Date(startMs + 2 * hour).toUTCString() });
+    assert.equal((await own.health()).aheadMs, aheadMs);
+    await own.close();
   });
 
   test('keeps the path of the URL as a prefix', async () => {
@@ -308,3 +321,25 @@ describe('createVaultClient', () => {
     });
   });
 });
+
+/** @type {[what: string, date: unknown, took: [fromMs: number, toMs: number], ahead: number | null][]} times in ms after 10:00:00 */
+const CLOCKS = [
+  ['the same second', '10:00:00', [0, 0], 0],
+  ['a truncated second, at its end', '10:00:00', [999, 999], 0],
+  ['the response took as long as the difference', '10:00:08', [0, 8000], 0],
+  ['the response took long, and the clock may be behind by as much', '10:00:00', [900, 9000], 0],
+  ['ahead', '10:00:08', [0, 0], 8000],
+  ['ahead, by less than the time that the response took', '10:00:08', [0, 500], 7500],
+  ['behind', '10:00:00', [9000, 9000], -8000],
+  ['behind, by when the request was sent', '10:00:00', [9000, 9500], -8000],
+  ['no date', undefined, [0, 0], null],
+  ['two dates', ['a', 'b'], [0, 0], null],
+  ['no day of that month', 'Sun, 99 Nov 2026 10:00:00 GMT', [0, 0], null],
+  ['another form', '2026-11-29T10:00:00Z', [0, 0], null],
+];
+for (const [what, date, [fromMs, toMs], ahead] of CLOCKS)
+  test(`the clock of the server, from its date: ${what}`, () => {
+    const field = /^[\d:]+$/.test(String(date)) ? `Sun, 29 Nov 2026 ${date} GMT` : date;
+    const startMs = Date.UTC(2026, 10, 29, 10);
+    assert.equal(aheadOf(field, startMs + fromMs, startMs + toMs), ahead);
+  });

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { before, describe, test } from 'node:test';
 import { PkiLoadError } from '../../src/common/errors.js';
 import { redactToken } from '../../src/common/sanitize.js';
+import { SKEW_MS } from '../../src/common/units.js';
 import { createDevServer } from '../../src/dev/server.js';
 import { ocsp } from '../../src/operations/ocsp.js';
 import { findSubjects } from '../../src/operations/ocsp-prepare.js';
@@ -22,7 +23,7 @@ import { altNames, EXTENSIONS, TestCa } from '../pki/test-ca.js';
  * A client with fixed responses: data by path, or a status and Vault's errors.
  *
  * @param {Record<string, {data?: any, auth?: any, status?: number, errors?: string[]}>} answers
- * @param {{status: number, json: any}} [health]
+ * @param {{status: number, json: any, aheadMs?: number | null}} [health]
  * @returns {any}
  */
 function fakeClient(answers, health = { status: 200, json: {} }) {
@@ -97,6 +98,24 @@ describe('checkHealth', () => {
       /performance standby/,
     );
   });
+});
+
+describe('checkHealth compares the clocks', () => {
+  const json = { initialized: true, sealed: false, standby: false, version: '1.21.1' };
+  const clock = 'The clock of https://vault.test:8200 is at least';
+  /** @type {[aheadMs: number | null, warning: string | null][]} */
+  const table = [
+    [null, null],
+    [SKEW_MS, null],
+    [-SKEW_MS, null],
+    [8999, `${clock} 8 s ahead of this machine's: valid certificates and responses may seem not valid yet.`],
+    [-3_600_000, `${clock} 1 h behind this machine's: valid certificates and responses may seem expired.`],
+  ];
+  for (const [aheadMs, warning] of table)
+    test(`the server's is ${aheadMs} ms ahead`, async () => {
+      const { warnings } = await checkHealth(fakeClient({}, { status: 200, json, aheadMs }));
+      assert.deepEqual(warnings, warning === null ? [] : [`${warning} Synchronize both clocks.`]);
+    });
 });
 
 describe('checkToken if a bad token and a missing permission return the same error (OpenBao)', () => {
@@ -533,6 +552,19 @@ describe('checkRole', () => {
     });
   });
 
+  test('a role without settings cannot be read', async () => {
+    const asked = checkRole(fakeClient({ 'pki/roles/r': {} }), {
+      mount: 'pki',
+      role: 'r',
+      commonName: 'x.y',
+    });
+    await assert.rejects(asked, {
+      code: 'role_unreadable',
+      exitCode: 2,
+      message: 'The settings of the role r cannot be read: the response of https://vault.test:8200 has none.',
+    });
+  });
+
   const role = {
     allowed_domains: ['example.com'],
     allow_subdomains: true,
@@ -683,4 +715,31 @@ describe('checkIssuer: the issuer that a role names', () => {
       const client = fakeClient({ 'pki/issuer/two/json': answer });
       await assert.rejects(checkIssuer(client, 'pki', { role }), { code });
     });
+
+  for (const [what, name] of [
+    ['is too long', 'x'.repeat(201)],
+    ['is a path', '../../sys'],
+    ['is a path below it', 'a/b'],
+    ['is not printable', 'a\nb'],
+    ['is a token', `hvs.${'A'.repeat(24)}/`],
+  ])
+    test(`${what}: no request, and a short message without secrets`, async () => {
+      const client = { ...fakeClient({}), read: () => assert.fail('a request') };
+      const asked = checkIssuer(client, 'pki', { role: { issuer_ref: name } });
+      await assert.rejects(asked, (/** @type {PkiLoadError} */ { code, exitCode, message, remedy }) => {
+        assert.deepEqual([code, exitCode], ['bad_issuer_ref', 2]);
+        assert.match(message, /^The issuer_ref of the role is "/);
+        assert.ok(message.length < 200 && !message.includes('A'.repeat(24)), message);
+        assert.match(remedy ?? '', /issuer_ref/);
+        return true;
+      });
+    });
+
+  test('may have any name that Vault allows', async (t) => {
+    const pki = new TestCa({ name: 'CA' });
+    t.after(() => pki.close());
+    const name = `a-b.c_${'d'.repeat(194)}`;
+    const client = fakeClient({ [`pki/issuer/${name}/json`]: { data: { certificate: pki.ca.pem } } });
+    assert.match((await checkIssuer(client, 'pki', { role: { issuer_ref: name } })).subject, /CN=/);
+  });
 });
