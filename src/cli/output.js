@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  assertNotForeign,
   assertNotLinked,
   assertWritable,
   describeWriteError,
@@ -76,7 +77,10 @@ function checkFile(path, name) {
     const type = fileTypeAt(path);
     if (type === 'directory') throw Object.assign(new Error(), { code: 'EISDIR' });
     if (type === 'file') assertWritable(path);
-    else fs.accessSync(path, constants.W_OK);
+    else {
+      assertNotForeign(fs.statSync(path), place);
+      fs.accessSync(path, constants.W_OK);
+    }
     return type === 'file' ? place : path;
   } catch (error) {
     throw cannotWrite(path, name, error);
@@ -131,9 +135,11 @@ export async function writeReports(document, { out, format, summary = null }) {
   if (summary === null) return failures;
   // Other steps of the same job write to this file, too.
   const add = async (/** @type {string} */ text) => {
-    const file = await open(resolveLinks(summary), APPEND);
+    const place = resolveLinks(summary);
+    const file = await open(place, APPEND);
     try {
       const before = await file.stat();
+      assertNotForeign(before, place);
       assertNotLinked(before);
       // A heading begins a line.
       await file.appendFile(before.size > 0 ? `\n${text}` : text);
@@ -183,15 +189,17 @@ const RETRY_MS = 50;
 /** Never blocks a thread: the process could not exit. @param {string} path of a device or pipe @param {string} text */
 export async function writeDevice(path, text, timeoutMs = PIPE_TIMEOUT_MS) {
   const flags = constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
+  let place = '';
   const descriptor = await retry('ENXIO', timeoutMs, () => {
     // Throws for a link that another user created, now or while this waits. A link of one's own, such as /dev/stdout, is followed.
-    const place = resolveLinks(path);
+    place = resolveLinks(path);
     const stats = fs.lstatSync(path);
     // In /proc, a link to a pipe has no path.
     const isMagic = stats.isSymbolicLink() && !isPlanted(stats) && !fs.existsSync(place);
     return isMagic ? fs.openSync(path, flags) : fs.openSync(place, flags | constants.O_NOFOLLOW);
   });
   try {
+    assertNotForeign(fs.fstatSync(descriptor), place);
     if (fs.fstatSync(descriptor).isFile()) throw Object.assign(new Error(), { code: REPLACED });
     let left = Buffer.from(text);
     while (left.length > 0) {

@@ -9,8 +9,8 @@ import { getSystemErrorMap } from 'node:util';
 /** @param {Content} content @returns {Iterable<string>} */
 export const piecesOf = (content) => (typeof content === 'string' ? [content] : content);
 
-/** Codes of our own: a link that another user created, a file or device that another user replaced, and a file with hard links. */
-export const [PLANTED, REPLACED, LINKED] = ['PLANTED', 'REPLACED', 'LINKED'];
+/** Codes of our own: a link or a file that another user created, a file or device that another user replaced, and a file with hard links. */
+export const [PLANTED, FOREIGN, REPLACED, LINKED] = ['PLANTED', 'FOREIGN', 'REPLACED', 'LINKED'];
 
 /** A file may be writable but not replaceable: it is a mount point, or its directory belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -24,6 +24,7 @@ const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 export function writeAtomically(path, content, { rename = fs.renameSync } = {}) {
   const place = resolveLinks(path);
   const before = fs.statSync(place, { throwIfNoEntry: false });
+  assertNotForeign(before, place);
   const temporary = temporaryPathFor(place);
   try {
     writeNew(temporary, content, before);
@@ -41,14 +42,16 @@ export function writeAtomically(path, content, { rename = fs.renameSync } = {}) 
  */
 export function assertWritable(path) {
   const place = resolveLinks(path);
-  const exists = fs.statSync(place, { throwIfNoEntry: false }) !== undefined;
+  const before = fs.statSync(place, { throwIfNoEntry: false });
+  assertNotForeign(before, place);
+  const exists = before !== undefined;
   const temporary = temporaryPathFor(place);
   try {
     fs.closeSync(fs.openSync(temporary, 'wx'));
     ignoreFailure(() => fs.rmSync(temporary));
   } catch (error) {
     if (!exists || !IN_PLACE_ONLY.has(codeOf(error))) throw error;
-    assertNotLinked(fs.statSync(place));
+    assertNotLinked(before);
     fs.accessSync(place, fs.constants.W_OK);
   }
   try {
@@ -101,6 +104,17 @@ export function resolveLinks(path) {
 /** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory, since another user may own it. @param {fs.Stats} link */
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
+/**
+ * Before replacing it, since the new file has its owner and mode, and before writing into it: another user may have created a file or a
+ * pipe in a shared directory, to read what is written. The directory's owner decides anyway what is in it.
+ * @param {fs.Stats | undefined} stats of a file, pipe or device @param {string} place without links
+ */
+export function assertNotForeign(stats, place) {
+  if (stats === undefined || !isPlanted(stats)) return;
+  const { uid, mode } = fs.statSync(dirname(place));
+  if (uid !== stats.uid && (mode & 0o022) !== 0) throw Object.assign(new Error(), { code: FOREIGN });
+}
+
 /** Before writing into it: another user may have linked a file from elsewhere here, unless fs.protected_hardlinks is 1. @param {fs.Stats | undefined} stats */
 export function assertNotLinked(stats) {
   if (stats?.isFile() && stats.nlink > 1) throw Object.assign(new Error(), { code: LINKED });
@@ -138,6 +152,7 @@ function writeInPlace(path, content) {
   try {
     const stats = fs.fstatSync(descriptor);
     if (!stats.isFile()) throw Object.assign(new Error(), { code: REPLACED });
+    assertNotForeign(stats, path);
     assertNotLinked(stats);
     fs.ftruncateSync(descriptor, writePieces(descriptor, content));
   } finally {
@@ -188,6 +203,7 @@ const REASONS = {
   ENXIO: 'no process is reading the pipe',
   [REPLACED]: 'another file has taken its place',
   [PLANTED]: 'its path has a link that another user created',
+  [FOREIGN]: 'another user created it in a directory to which others may write',
   [LINKED]: 'it has hard links, so another file would change, too',
 };
 
@@ -204,6 +220,7 @@ const REMEDIES = {
   EPIPE: START_READER,
   [LINKED]: 'Remove it, or use another file.',
   [PLANTED]: 'Remove the link, or use a directory of your own.',
+  [FOREIGN]: 'Remove it, or use a directory of your own.',
 };
 
 /** @param {string} path @param {unknown} error a system error @returns `why` follows a colon */

@@ -69,13 +69,18 @@ export async function createGathering(
     const { remoteAddress = 'an unknown address' } = socket;
     let index = /** @type {number | null} */ (null);
     let member = /** @type {Member | null} */ (null);
+    /** Not if the part has yet to read what was sent before: a late reply tells nothing, and many would fill the memory. @param {unknown} at */
+    const answer = (at) => {
+      if (!Number.isFinite(at)) throw new TypeError('a ping without a time');
+      if (!socket.writableNeedDrain) wire.send({ type: 'pong', at, leader: monotonicMs() });
+    };
     const wire = createWire(socket, {
       key,
       isLeader: true,
       silenceMs,
       proved,
       onMessage(message, bytes) {
-        if (message.type === 'ping') wire.send({ type: 'pong', at: message.at, leader: monotonicMs() });
+        if (message.type === 'ping') answer(message.at);
         else if (member !== null) calls.onMessage(member, message, bytes);
         else if (index === null) index = welcome(wire, message);
         else member = admit(wire, index, message);

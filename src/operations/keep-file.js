@@ -1,6 +1,11 @@
 /** The file of `issue --keep`: a JSON line for each certificate. */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
-import { assertNotLinked, describeWriteError, resolveLinks } from '../common/atomic-write.js';
+import {
+  assertNotForeign,
+  assertNotLinked,
+  describeWriteError,
+  resolveLinks,
+} from '../common/atomic-write.js';
 import { usageError } from '../common/errors.js';
 /** @import { Keeper, Kept } from './index.js' */
 
@@ -47,7 +52,9 @@ function openToAppend(path) {
   const noFile = refuse('is a pipe, a socket or a block device, not a file');
   let file;
   try {
-    file = openSync(resolveLinks(path), APPEND, 0o644);
+    const place = resolveLinks(path);
+    file = openSync(place, APPEND, 0o644);
+    assertNotForeign(fstatSync(file), place);
     assertNotLinked(fstatSync(file));
   } catch (error) {
     if (file !== undefined) closeSync(file);

@@ -5,8 +5,8 @@ import fs, { closeSync, constants, openSync, rmSync, symlinkSync, unlinkSync } f
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { writeDevice, writeReports } from '../../src/cli/output.js';
-import { plantLink } from '../common/plant-link.js';
+import { checkOutputs, writeDevice, writeReports } from '../../src/cli/output.js';
+import { plantFile, plantLink, plantPipe } from '../common/plant-link.js';
 import { sampleResult } from '../result/sample.js';
 import { scratch } from './support.js';
 
@@ -38,6 +38,14 @@ test('a link that replaces the summary file while it is opened is not followed',
   assert.equal(await readFile(victim, 'utf8'), 'untouched');
 });
 
+test("another user's file in a shared directory gets no summary", async (t) => {
+  const planted = plantFile(t);
+  t.mock.method(process.stdout, 'write', () => true);
+  const [failure] = await writeReports(sampleResult([]), { out: [], format: 'text', summary: planted });
+  assert.match(Object(failure).message, /cannot be written: another user created it/);
+  assert.equal(await readFile(planted, 'utf8'), 'planted');
+});
+
 describe('a pipe', () => {
   test('without a reader times out', async (t) => {
     await assert.rejects(writeDevice(makePipe(t), 'text', 200), { code: 'ENXIO' });
@@ -64,6 +72,15 @@ describe('a pipe', () => {
     const path = makePipe(t);
     const planted = plantLink(t, path);
     await assert.rejects(writeDevice(planted, 'text'), { code: 'PLANTED' });
+  });
+
+  test('that another user created in a shared directory is refused, before the run and after it', async (t) => {
+    const planted = plantPipe(t, '.json');
+    const reader = openSync(planted, constants.O_RDONLY | constants.O_NONBLOCK);
+    t.after(() => closeSync(reader));
+    assert.throws(() => checkOutputs({ out: [planted] }), { message: /another user created it/ });
+    await assert.rejects(writeDevice(planted, 'text'), { code: 'FOREIGN' });
+    assert.equal(fs.readSync(reader, Buffer.alloc(10)), 0);
   });
 
   test('a pipe that becomes a link at the last moment is not followed', async (t) => {

@@ -23,7 +23,7 @@ import {
   writeAtomically,
 } from '../../src/common/atomic-write.js';
 import { scratch } from '../cli/support.js';
-import { plantLink } from './plant-link.js';
+import { plantFile, plantLink } from './plant-link.js';
 
 describe('writeAtomically', () => {
   test('replaces the file, and leaves no other file', (t) => {
@@ -119,6 +119,80 @@ test('a link that another user created is not followed', (t) => {
   assert.equal(readFileSync(victim, 'utf8'), 'untouched');
 });
 
+/** A folder in which no file can take the place of another. @param {string} code */
+function refuseWith(code) {
+  return {
+    rename() {
+      throw Object.assign(new Error(code), { code });
+    },
+  };
+}
+
+describe('a file that another user created', () => {
+  test('in a shared directory is neither replaced nor written into', (t) => {
+    const planted = plantFile(t);
+    const isRefused = (/** @type {unknown} */ error) => {
+      const { why, remedy } = describeWriteError(planted, error);
+      return (
+        `${why}. ${remedy}` ===
+        'another user created it in a directory to which others may write. Remove it, or use a directory of your own.'
+      );
+    };
+    const before = statSync(planted);
+    assert.throws(() => assertWritable(planted), isRefused);
+    assert.throws(() => writeAtomically(planted, 'new'), isRefused);
+    assert.throws(() => writeAtomically(planted, 'new', refuseWith('EPERM')), isRefused);
+    assert.equal(readFileSync(planted, 'utf8'), 'planted');
+    assert.equal(statSync(planted).ino, before.ino);
+  });
+
+  test('at the last moment is not written into', (t) => {
+    if (process.geteuid?.() !== 0) return t.skip('only root can give a file away');
+    const planted = plantFile(t);
+    const { uid } = statSync(planted);
+    chownSync(planted, 0, 0);
+    const rename = () => {
+      chownSync(planted, uid, uid);
+      throw Object.assign(new Error(), { code: 'EPERM' });
+    };
+    assert.throws(() => writeAtomically(planted, 'new', { rename }), { code: 'FOREIGN' });
+    assert.equal(readFileSync(planted, 'utf8'), 'planted');
+  });
+
+  /** @type {[string, number, boolean][]} what, mode of the directory, whether it is that user's own */
+  const DIRECTORIES = [
+    ["that user's own directory", 0o755, true],
+    ["that user's own directory to which others may write", 0o777, true],
+    ['a directory to which only its owner may write', 0o755, false],
+  ];
+  for (const [what, mode, isTheirs] of DIRECTORIES) {
+    test(`in ${what} is replaced, and keeps owner and mode`, (t) => {
+      const path = scratch(t);
+      mkdirSync(path('directory'));
+      const file = path('directory/r.json');
+      renameSync(plantFile(t), file);
+      const before = statSync(file);
+      if (isTheirs && process.getuid?.() === 0) chownSync(path('directory'), before.uid, 0);
+      chmodSync(path('directory'), mode);
+      assertWritable(file);
+      writeAtomically(file, 'new');
+      writeAtomically(file, 'newer', refuseWith('EPERM'));
+      const { uid, mode: own } = statSync(file);
+      assert.deepEqual([readFileSync(file, 'utf8'), uid, own], ['newer', before.uid, before.mode]);
+    });
+  }
+
+  test('is refused in a directory to which a group may write', (t) => {
+    if (process.geteuid?.() !== 0) return t.skip('only root can give a file away');
+    const path = scratch(t);
+    mkdirSync(path('directory'));
+    const file = path('directory/r.json');
+    renameSync(plantFile(t), file);
+    chmodSync(path('directory'), 0o775);
+    assert.throws(() => writeAtomically(file, 'new'), { code: 'FOREIGN' });
+  });
+});
+
 test("another user's link to a directory is not followed", (t) => {
   const path = scratch(t);
   mkdirSync(path('mine'));
@@ -183,15 +257,6 @@ test('a link planted under the name of an earlier temporary file is not followed
   assert.equal(readFileSync(path('r.json'), 'utf8'), 'three');
   assert.ok(!lstatSync(path('r.json')).isSymbolicLink());
 });
-
-/** A folder in which no file can take the place of another. @param {string} code */
-function refuseWith(code) {
-  return {
-    rename() {
-      throw Object.assign(new Error(code), { code });
-    },
-  };
-}
 
 describe('a file that cannot be replaced', () => {
   for (const code of ['EBUSY', 'EXDEV', 'EPERM']) {

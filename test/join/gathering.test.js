@@ -1,6 +1,7 @@
 /** Who may come to part 0, and who is let go. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, isIPv4 } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
@@ -126,6 +127,53 @@ test('of two that come as the same part at one moment, one is admitted', { timeo
     ['welcome', 'admitted'],
     ['welcome', 'part 1 of 3 is here already'],
   ]);
+  leader.end();
+});
+
+test('a ping without a time closes the connection', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const { leader, where } = await startLeader(t, await planFor(url, { requests: 5 }), 2);
+  for (const at of [undefined, null, 'x'.repeat(1000), [1], { toString: 0 }]) {
+    const part = startFake(t, where, { index: 1, of: 2 }, ({ type }, send) => {
+      if (type === 'welcome') send({ type: 'ping', at });
+    });
+    await part.closed;
+    assert.deepEqual(
+      part.messages.map(({ type }) => type),
+      ['welcome'],
+    );
+  }
+  leader.end();
+});
+
+test('pings are not answered while the part reads nothing', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const { leader, where } = await startLeader(t, await planFor(url, { requests: 5 }), 2);
+  let isFull = true;
+  const onSocket = (/** @type {any} */ { socket }) =>
+    void Object.defineProperty(socket, 'writableNeedDrain', { get: () => isFull });
+  subscribe('net.server.socket', onSocket);
+  t.after(() => unsubscribe('net.server.socket', onSocket));
+  /** @type {unknown[]} */
+  const answered = [];
+  const part = startFake(t, where, { index: 1, of: 2 }, (message, send) => {
+    if (message.type === 'welcome') {
+      for (const at of [1, 2, 3]) send({ type: 'ping', at });
+      // Is refused, and so closes the connection, once the pings were read.
+      send({ type: 'plans', plans: [] });
+    }
+    if (message.type === 'pong') answered.push(message.at);
+  });
+  await part.closed;
+  assert.equal(answered.length, 0);
+  isFull = false;
+  const other = startFake(t, where, { index: 1, of: 2 }, ({ type, at }, send) => {
+    if (type === 'welcome') send({ type: 'ping', at: 4 });
+    if (type === 'pong') answered.push(at);
+    if (type === 'pong') send({ type: 'plans', plans: [] });
+  });
+  await other.closed;
+  assert.deepEqual(answered, [4]);
   leader.end();
 });
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { issue } from '../../src/operations/issue.js';
 import { openKeepFile } from '../../src/operations/keep-file.js';
-import { plantLink } from '../common/plant-link.js';
+import { plantFile, plantLink } from '../common/plant-link.js';
 
 test('--keep: several writers append one JSON line per certificate', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'vpl-keep-'));
@@ -123,4 +123,7 @@ test('--keep: pipes are rejected at once, links followed', (t) => {
     message: /cannot be written to: its path has a link that another user created\.$/,
   });
   assert.equal(readFileSync(at('file'), 'utf8'), '1\n');
+  assert.throws(() => openKeepFile(plantFile(t)), {
+    message: /cannot be written to: another user created it in a directory to which others may write\.$/,
+  });
 });

@@ -105,6 +105,21 @@ const EDITS = [
     /p50<1us is met, but its figures make it not met/,
   ],
   [
+    'the list of verdicts, which is empty',
+    (copy) => Object.assign(copy, { requirements: [] }),
+    /requirement 1 of its plan is "p99<10s", but the verdict is on none/,
+  ],
+  [
+    'a verdict that was removed',
+    ({ requirements }) => requirements.splice(1, 1),
+    /requirement 2 of its plan is "p50<1us", but the verdict is on "errors<50%"/,
+  ],
+  [
+    'a verdict that was added',
+    ({ plan }) => plan.requirements.pop(),
+    /requirement 4 of its plan is none, but the verdict is on "rate>=1\/s"/,
+  ],
+  [
     'a measurement without its reasons',
     ({ measurement }) => {
       measurement.observed.displaced.second = 200;
@@ -159,6 +174,11 @@ test('a verdict without a value, as only requests that the user cut off were sen
     requirements.map(() => 'not proven'),
   );
   assert.deepEqual(Object(read(stopped)).requirements, stopped.requirements);
+});
+
+test('a plan that does not list its requirements, or not as texts, is not compared with the verdicts', () => {
+  for (const listed of [undefined, null, [{ text: 'p99<1s' }]])
+    read(edited(run, ({ plan }) => Object.assign(plan, { requirements: listed })));
 });
 
 test('a verdict may be in doubt although its bar is within the limit', () => {

@@ -80,7 +80,10 @@ export function finding({ groups, metrics, method }, other) {
   const differences = ranked.map((metric) => differenceTo(metric, other));
   if (differences.every(({ verdict }) => verdict === 'not enough runs'))
     return `Too few runs to show a difference between ${name} and ${base}.`;
-  const measured = ranked.find((metric) => differenceTo(metric, other).interval !== null);
+  // Not of times that are not comparable.
+  const measured = ranked.find(
+    (metric) => toneTo(metric, other) === 'none' && differenceTo(metric, other).interval !== null,
+  );
   const range = measured ? possibleRange(measured, differenceTo(measured, other).interval ?? []) : '';
   return `No difference is shown between ${name} and ${base}${range}.`;
 }

@@ -33,6 +33,18 @@ export function* checkVerdicts(result) {
     else if (verdict !== 'not proven')
       yield `the verdict on ${text} is ${verdict}, but in ${result.shard ? 'a part' : 'an unfinished result'} it is always not proven`;
   }
+  yield* checkListed(result);
+}
+
+/** A file of another version may lack the plan's list. @param {Pick<Result, 'plan' | 'requirements'>} result @returns {Generator<string, void>} */
+function* checkListed({ plan: { requirements: listed }, requirements }) {
+  if (!Array.isArray(listed) || listed.some((text) => typeof text !== 'string')) return;
+  const judged = requirements.map(({ text }) => text);
+  for (let i = 0; i < Math.max(listed.length, judged.length); i++) {
+    if (listed[i] === judged[i]) continue;
+    const shown = (/** @type {string | undefined} */ text) => (text === undefined ? 'none' : quote(text));
+    return yield `requirement ${i + 1} of its plan is ${shown(listed[i])}, but the verdict is on ${shown(judged[i])}`;
+  }
 }
 
 /** @typedef {Partial<Pick<Result, 'totals' | 'outcomes' | 'latencyMs' | 'load' | 'interrupted' | 'unfinished'>>} Figures */

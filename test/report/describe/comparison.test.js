@@ -81,6 +81,25 @@ for (const [what, verdicts, pValue, isDoubtful] of CHANCES) {
   });
 }
 
+test('no size is given for times that are not comparable', () => {
+  const base = COMPARISONS['compare-nothing'];
+  const change = (/** @type {(key: string) => boolean} */ isChanged) => {
+    const metrics = base.metrics.map((metric) => {
+      const [difference] = metric.comparisons;
+      /** @type {Difference['verdict']} */
+      const verdict = isChanged(metric.key) ? 'not comparable' : difference.verdict;
+      return { ...metric, comparisons: [{ ...difference, verdict }] };
+    });
+    return finding({ ...base, metrics }, 1);
+  };
+  assert.equal(
+    change(() => true),
+    'No difference is shown between new and old.',
+  );
+  const found = change((key) => key === 'p99');
+  assert.match(found, /^No difference is shown between new and old: p50 may differ by /);
+});
+
 test('marks only the group shown to be best', async () => {
   const text = await renderDocument('text', COMPARISONS['compare-many-groups']);
   assert.match(text, /^\* best: shown to be better than every other group$/m);
