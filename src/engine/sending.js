@@ -204,7 +204,7 @@ export function startSending(context) {
       /** Measured requests that had to open a connection first. */
       dialled,
       /** Time of the measured phase that a connection, on average, spent with a request of the warm-up. */
-      warmupOverlapMs: overlapMs / connections.length,
+      warmupOverlapMs: overlapMs / Math.max(1, connections.length),
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */

@@ -34,8 +34,8 @@ export async function checkHealth(client, { namespace = null, acceptsStandby = f
     throw targetError('no_namespaces', message, 'Leave --namespace (VAULT_NAMESPACE, BAO_NAMESPACE) out.');
   }
   const forwards = `${origin} is a performance standby: it forwards writes to the active node.`;
-  const warnings = json.performance_standby || status === 473 ? [forwards] : [];
-  warnings.push(...warnOfClock(origin, aheadMs ?? 0));
+  const standby = json.performance_standby || status === 473 ? [forwards] : [];
+  const warnings = [...standby, ...warnOfClock(origin, aheadMs ?? 0)];
   return { ...identify(json), enterprise: json.enterprise === true, warnings };
 }
 
