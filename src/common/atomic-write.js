@@ -203,7 +203,7 @@ const REASONS = {
   ENXIO: 'no process is reading the pipe',
   [REPLACED]: 'another file has taken its place',
   [PLANTED]: 'its path has a link that another user created',
-  [FOREIGN]: 'another user created it in a directory to which others may write',
+  [FOREIGN]: 'it belongs to another user, in a directory to which others may write',
   [LINKED]: 'it has hard links, so another file would change, too',
 };
 

@@ -109,7 +109,8 @@ export function startSending(context) {
     backOffAfterFailedConnect: load.model === 'closed',
     reading: watch.reading,
     onDone({ connectedFirst }, sample, backoffMs) {
-      if (sample.intended < load.warmupMs) overlapMs += Math.max(0, sample.done - load.warmupMs);
+      if (sample.intended < load.warmupMs)
+        overlapMs += Math.max(0, Math.min(sample.done, arrivals.stopAtMs) - load.warmupMs);
       else if (connectedFirst) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
@@ -203,8 +204,8 @@ export function startSending(context) {
       limited: estimateRequests(restedMs.limited),
       /** Measured requests that had to open a connection first. */
       dialled,
-      /** Time of the measured phase that a connection, on average, spent with a request of the warm-up. */
-      warmupOverlapMs: overlapMs / Math.max(1, connections.length),
+      /** Time of the measured phase that the connections spent with requests of the warm-up, in all. */
+      warmupOverlapMs: overlapMs,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
       /** Time of the measured phase in which this thread stood still. */

@@ -17,6 +17,8 @@ export const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const PROTOCOL = Buffer.from('HTTP/1.');
+/** Octets of `HTTP/1.1 `. */
+const STATUS_AT = 9;
 const NOTHING = Buffer.alloc(0);
 
 /** Unused large buffers of this thread. @type {Buffer[]} */
@@ -36,6 +38,9 @@ const MAX_LINES_BYTES = 4 * MAX_BODY_BYTES;
 const MAX_TRAILERS = 100;
 
 /** Keeps the partial response of one connection. */
+/** @param {Uint8Array} bytes of a head that has not ended @returns {boolean} with a status of 200 or more */
+const isFinal = (bytes) => bytes.length > STATUS_AT && bytes[STATUS_AT] !== 0x31;
+
 export class ResponseReader {
   status = 0;
   /** @type {Uint8Array} */
@@ -131,13 +136,12 @@ export class ResponseReader {
   /** @param {Buffer} bytes @returns {Progress} */
   #awaitHead(bytes) {
     this.#pending = Buffer.from(bytes);
-    if (bytes.length === 0) return 'interim';
     const start = Math.min(bytes.length, PROTOCOL.length);
     if (PROTOCOL.compare(bytes, 0, start, 0, start) !== 0 || bytes.length > MAX_HEAD_BYTES) return 'bad';
     for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) {
       if (bytes[at - 1] !== 0x0d) return 'bad';
     }
-    return 'more';
+    return isFinal(bytes) ? 'more' : 'interim';
   }
 
   /** @param {ResponseHead} head @param {Buffer} bytes @param {number} from @returns {Progress} */

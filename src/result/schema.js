@@ -74,7 +74,7 @@ const NotOffered = z.object({
   leftWhileFree: z.boolean(),
   /** Time in which a sender thread stood still; absent in older files. */
   stalledMs: amount.optional(),
-  /** Time of the measured phase that a connection, on average, spent with a request of the warm-up; absent in older files. */
+  /** Time of the measured phase that the connections spent with requests of the warm-up, in all; absent in older files. */
   warmupOverlapMs: amount.optional(),
   /** `stalledMs` in the stage with the largest share of it; null: none; absent in older files. */
   stalledStage: z

@@ -131,7 +131,7 @@ export async function checkIssuer(client, mount, { role = {}, now = Date.now } =
   return { pem: certificate.toString(), subject, expiresMs: Date.parse(validTo) };
 }
 
-/** Vault allows no others, and they must not lead to another path. */
+/** Vault allows no other characters: they could lead to another path. */
 const ISSUER_NAME = /^\w[\w.-]{0,199}$/;
 
 /** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer, as the role has it; empty: the default one */

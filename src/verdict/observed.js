@@ -40,17 +40,17 @@ export function mergeCounted(parts) {
   const worst = (/** @type {(part: Counted) => number} */ of) => maxOf(parts.map(of), 0);
   return {
     ...addUp(
-      parts.map(({ droppedLate, forgone, limited, dialled, handshakes }) => ({
+      parts.map(({ droppedLate, forgone, limited, dialled, handshakes, warmupOverlapMs }) => ({
         droppedLate,
         forgone,
         limited,
         dialled,
         handshakes,
+        warmupOverlapMs,
       })),
     ),
     leftWhileFree: parts.some(({ leftWhileFree }) => leftWhileFree),
     stalledMs: worst(({ stalledMs }) => stalledMs),
-    warmupOverlapMs: worst(({ warmupOverlapMs }) => warmupOverlapMs),
     stalledStage: worstStall(parts.flatMap(({ stalledStage }) => stalledStage ?? [])),
     gc: { ...addUp(parts.map(({ gc }) => gc)), longestMs: worst(({ gc }) => gc.longestMs) },
     busyShare: worst(({ busyShare }) => busyShare),
@@ -133,6 +133,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ...watched,
     ...{
       model: load.model,
+      concurrency: load.concurrency,
       // All requests of a new HTTP/2 connection may wait for it.
       plannedConnects: load.requestsPerConnection
         ? Math.min(1, (load.streamsPerConnection ?? 1) / load.requestsPerConnection)

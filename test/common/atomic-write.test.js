@@ -135,7 +135,7 @@ describe('a file that another user created', () => {
       const { why, remedy } = describeWriteError(planted, error);
       return (
         `${why}. ${remedy}` ===
-        'another user created it in a directory to which others may write. Remove it, or use a directory of your own.'
+        'it belongs to another user, in a directory to which others may write. Remove it, or use a directory of your own.'
       );
     };
     const before = statSync(planted);

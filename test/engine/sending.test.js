@@ -151,9 +151,9 @@ test('a stop is that of its stage', async (t) => {
   assert.deepEqual([stalledStage?.stage, stalledStage?.windowMs], ['stage 1', 4000]);
 });
 
-test('the overlap of the warm-up is the time that its requests take of the measured phase, on average', async (t) => {
+test('the overlap of the warm-up is the time that its requests take of the measured phase', async (t) => {
   const beginMs = performance.now();
-  const connections = [200, 300].map((firstMs) => {
+  const connections = [200, 300, 1000].map((firstMs) => {
     let count = 0;
     return working((respond) => setTimeout(respond, count++ === 0 ? firstMs : 1));
   });
@@ -165,8 +165,10 @@ test('the overlap of the warm-up is the time that its requests take of the measu
     { requests: null, warmupMs: 100, durationMs: 200 },
   );
   const { warmupOverlapMs } = await sending.ended;
-  const longestMs = performance.now() - beginMs - 100;
-  assert.ok(warmupOverlapMs > 148 && warmupOverlapMs < longestMs, `${warmupOverlapMs} of ${longestMs} ms`);
+  // Timers may be early by 1 ms, and late.
+  const elapsedMs = performance.now() - beginMs;
+  assert.ok(warmupOverlapMs > 100 + 2 * 200 - 4 && warmupOverlapMs <= 3 * 200, `${warmupOverlapMs} ms`);
+  assert.ok(elapsedMs > 900, `${elapsedMs} ms`);
 });
 
 test('a busy sender that opens connections does not stand still, whenever the responses come', async (t) => {

@@ -68,13 +68,19 @@ const answerArb = fc
   });
 
 test('an interim response is not the first part of the response', () => {
-  const reader = new ResponseReader();
-  reader.begin();
-  const pieces = ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 200 OK\r\n', 'Content-Length: 0\r\n\r\n'];
-  assert.deepEqual(
-    pieces.map((piece) => reader.read(Buffer.from(piece))),
-    ['interim', 'more', 'done'],
-  );
+  const [early, pieces] = [
+    'HTTP/1.1 103 Early Hints\r\n\r\n',
+    ['HTTP/1.1 200 OK\r\n', 'Content-Length: 0\r\n\r\n'],
+  ];
+  for (let cut = 1; cut < early.length; cut++) {
+    const reader = new ResponseReader();
+    reader.begin();
+    assert.deepEqual(
+      [early.slice(0, cut), early.slice(cut), ...pieces].map((piece) => reader.read(Buffer.from(piece))),
+      ['interim', 'interim', 'more', 'done'],
+      `${cut}`,
+    );
+  }
 });
 
 test('a response is parsed the same at any chunk boundaries, many in turn by one reader', () => {

@@ -124,6 +124,6 @@ test('--keep: pipes are rejected at once, links followed', (t) => {
   });
   assert.equal(readFileSync(at('file'), 'utf8'), '1\n');
   assert.throws(() => openKeepFile(plantFile(t)), {
-    message: /cannot be written to: another user created it in a directory to which others may write\.$/,
+    message: /cannot be written to: it belongs to another user, in a directory to which others may write\.$/,
   });
 });

@@ -44,7 +44,7 @@ test('the answer has at most ten lines: verdicts, a sentence, key figures, the m
       { ...MET, text: 'rate>=1000/h', actual: 20, limit: 1000 / 3600, unit: '/s' },
       /** @type {any} */ ({ ...MET, text: 'p99<200ms', limit: 200, low: 5.1, high: 12 }),
     ],
-    measurement: { verdict: 'valid', reasons: [{ code: 'tool_late', text }] },
+    measurement: { verdict: 'valid', reasons: [{ code: 'busy_machine', text }] },
   });
   assert.deepEqual(answerOf(withBars(result, bars)), [
     '  met   rate>=1000/h   72,000/h, 72 times the limit',

@@ -293,7 +293,7 @@ test('a time below the limit proves nothing if more requests failed than in the 
 describe('a rule that could not have failed does not pass', () => {
   const RATE = /** @type {const} */ ({ key: 'rate', unit: '/s', lowerIsBetter: false });
   const ERRORS = /** @type {const} */ ({ key: 'errors', unit: 'fraction' });
-  /** @type {[string, Partial<ComparedMetric>, number | null, FailIfVerdict][]} rule, metric, median of the base */
+  /** @type {[string, Partial<ComparedMetric>, number | null, FailIfVerdict, number?][]} rule, metric, median of the base; its mean, if another */
   const TABLE = [
     ['errors higher', ERRORS, 1, 'not proven'],
     ['errors higher', ERRORS, 0.99, 'passed'],
@@ -302,17 +302,18 @@ describe('a rule that could not have failed does not pass', () => {
     ['errors higher', ERRORS, 0, 'passed'],
     ['errors lower', ERRORS, 0, 'not proven'],
     ['errors lower by 2%', ERRORS, 0.01, 'not proven'],
+    ['errors lower by 5%', ERRORS, 0, 'passed', 0.1],
     ['rate lower', RATE, 0, 'not proven'],
     ['rate lower by 100%', RATE, 5, 'passed'],
     ['rate higher', RATE, 0, 'passed'],
     ['p99 slower by 500%', {}, 5, 'passed'],
     ['p99 slower', {}, null, 'passed'],
   ];
-  for (const [text, head, median, verdict] of TABLE) {
-    test(`${text}, from ${median}: ${verdict}`, () => {
+  for (const [text, head, median, verdict, mean = median] of TABLE) {
+    test(`${text}, from ${mean}: ${verdict}`, () => {
       const metric = compared(head, [NONE]);
       const judged = judge(text, metric, [
-        { ...group('old'), metrics: { [metric.key]: { median } } },
+        { ...group('old'), metrics: { [metric.key]: { median, mean } } },
         TWO[1],
       ]);
       assert.equal(judged.verdict, verdict);

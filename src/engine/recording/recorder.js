@@ -25,7 +25,7 @@ export const ENGINE_OUTCOMES = Object.freeze({
   check_failed: 'the tool could not check the response; please report it',
   timeout: 'no complete response within the timeout',
   tool_late:
-    'no complete response within twice the timeout, but the tool itself may have been late by as much',
+    'no complete response within twice the timeout, but the tool itself may have been late by more than the timeout',
   cut_off: 'still in flight when the run was cut off',
   never_sent: 'due, but still waiting for a free connection when the run ended',
 });

@@ -255,8 +255,8 @@ function notesOf(groups, described, { seed, resamples }) {
 
 /** @typedef {{name: string, shares: number[], failedRuns: number, parts: Parts}} Group error shares; `failedRuns`: number of runs without a success */
 
-/** By so much more, as a share of requests, unchecked responses may hide fast failures that change a time. */
-const MANY_UNKNOWN = 0.01;
+/** As a share of requests: with fewer fast failures among them, a p50 is that of a p55 at most, and a p99 that of a p99.1. */
+const MANY_UNKNOWN = 0.1;
 
 /**
  * A target that refuses everything immediately has the best times. So no time or rate of a group that has more errors,
@@ -268,7 +268,9 @@ export function createErrorBias(given) {
     const shares = withoutNulls(errors.values);
     return { name, shares, failedRuns: shares.filter((share) => share === 1).length, parts: partsOf(errors) };
   });
-  const more = groups.map((one) => groups.map((other) => moreErrors(one, other)));
+  const [more, may] = [moreErrors, moreUnknown].map((find) =>
+    groups.map((one) => groups.map((other) => (one === other ? null : find(one, other)))),
+  );
 
   const allFailed = (/** @type {Group[]} */ ...any) => {
     const found = any.find(({ shares, failedRuns }) => failedRuns > 0 && failedRuns === shares.length);
@@ -277,13 +279,13 @@ export function createErrorBias(given) {
 
   return {
     /** @param {number} one index @param {number} other index @returns {string | null} why `one` has more errors, or may have */
-    whyMore: (one, other) => more[one][other],
+    whyMore: (one, other) => more[one][other] ?? may[one][other],
 
     /** @param {number} group index @returns {boolean} it has more errors than another, whatever the tool's part */
     hasMore: (group) => groups.some((other) => hasMoreErrors(groups[group], other)),
 
     /** @param {number} group index @returns {boolean} it has more errors than another, or may have */
-    mayHaveMore: (group) => more[group].some((why) => why !== null),
+    mayHaveMore: (group) => [...more[group], ...may[group]].some((why) => why !== null),
 
     /**
      * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
@@ -295,7 +297,10 @@ export function createErrorBias(given) {
       const isTime = unit === 'ms';
       const noTimes = isTime ? allFailed(groups[other], groups[base]) : null;
       if (noTimes !== null || verdict === 'not enough runs') return noTimes;
-      const [ofOther, ofBase] = [more[other][base], more[base][other]];
+      const whyMore = (/** @type {number} */ a, /** @type {number} */ b) =>
+        // Of a rate, unchecked responses are a part that may be less.
+        more[a][b] ?? (isTime ? may[a][b] : null);
+      const [ofOther, ofBase] = [whyMore(other, base), whyMore(base, other)];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
       // With no difference shown, more errors in either group make times misleading; a rate counts only successes.
       const neither = isTime ? (ofOther ?? ofBase) : null;
@@ -307,34 +312,38 @@ export function createErrorBias(given) {
     /** @returns {string[]} a sentence for each group that has more errors than the base, or fewer */
     warnings() {
       const warning = (/** @type {number} */ one, /** @type {number} */ other) => {
-        const why = more[one][other];
-        return why === null ? [] : [`No time or rate of ${groups[one].name} is called better: ${why}.`];
+        const why = more[one][other] ?? may[one][other];
+        const what = more[one][other] === null ? 'time' : 'time or rate';
+        return why === null ? [] : [`No ${what} of ${groups[one].name} is called better: ${why}.`];
       };
       return [...new Set(groups.slice(1).flatMap((_, i) => [...warning(i + 1, 0), ...warning(0, i + 1)]))];
     },
   };
 }
 
-/** @param {Group} one @param {Group} other @returns {string | null} why `one` has more errors, or may have */
+/** @param {Group} one @param {Group} other @returns {string | null} why `one` has more errors */
 function moreErrors(one, other) {
-  if (one === other) return null;
-  const both = (/** @type {(group: Group) => readonly number[]} */ of) =>
-    [one, other].map((group) => formatFigure('fraction', median(of(group)))).join(' and ');
   if (isShownBetter(ERRORS, other.shares, one.shares))
-    return `${one.name} has more errors than ${other.name} (${both(({ shares }) => shares)})`;
-  if (one.failedRuns > 0) {
-    const isAll = one.failedRuns === one.shares.length;
-    return `all requests of ${isAll ? '' : `${one.failedRuns} of ${one.shares.length} runs of `}${one.name} failed`;
-  }
-  const unknown = (/** @type {Group} */ { parts }) => parts.unknown;
-  if (![one, other].every((group) => unknown(group).length > 0)) return null;
-  if (median(unknown(one)) - median(unknown(other)) <= MANY_UNKNOWN) return null;
-  return `${one.name} may have more errors than ${other.name} (${both(unknown)} of its requests are unchecked or were not sent)`;
+    return `${one.name} has more errors than ${other.name} (${mediansOf([one.shares, other.shares])})`;
+  if (one.failedRuns === 0) return null;
+  const isAll = one.failedRuns === one.shares.length;
+  return `all requests of ${isAll ? '' : `${one.failedRuns} of ${one.shares.length} runs of `}${one.name} failed`;
 }
+
+/** @param {Group} one @param {Group} other @returns {string | null} why `one` may have more errors */
+function moreUnknown(one, other) {
+  const [own, others] = [one, other].map(({ parts }) => parts.unknown);
+  if (!isShownBetter(ERRORS, others, own) || median(own) - median(others) < MANY_UNKNOWN) return null;
+  return `${one.name} may have more errors than ${other.name} (${mediansOf([own, others])} of their requests are unchecked or were not sent)`;
+}
+
+/** @param {(readonly number[])[]} shares of two groups */
+const mediansOf = (shares) => shares.map((values) => formatFigure('fraction', median(values))).join(' and ');
 
 /** @param {Group} one @param {Group} other @returns {boolean} however many errors are the tool's, or unchecked */
 function hasMoreErrors(one, other) {
   if (one === other) return false;
   const parts = { base: one.parts, other: other.parts };
-  return one.failedRuns > 0 || isShownBetter(ERRORS, other.shares, one.shares, parts);
+  const failedByItself = one.shares.some((share, i) => share - one.parts.tool[i] >= 1);
+  return failedByItself || isShownBetter(ERRORS, other.shares, one.shares, parts);
 }

@@ -12,7 +12,7 @@ import { METRICS } from '../runs/run-set.js';
 
 /**
  * `why`: it is not a whole, valid run; `metrics`: by key
- * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null}>}} JudgedGroup
+ * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null, mean: number | null}>}} JudgedGroup
  */
 /** @typedef {{groups: readonly JudgedGroup[], bias: Pick<ErrorBias, 'whyMore'>}} Context */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
@@ -136,7 +136,8 @@ function judgeShown({ direction, min }, { differenceIn }, difference) {
 
 /** The base is at the end of the scale, or near it. @param {FailIf} rule @param {ComparedMetric} metric @param {JudgedGroup} group */
 function cannotFire({ direction, min }, { key, unit }, { name, metrics }) {
-  const from = metrics[key]?.median ?? null;
+  const { median, mean } = metrics[key] ?? {};
+  const from = (median === 0 ? mean : median) ?? null;
   if (from === null) return [];
   const isRise = direction > 0;
   const most =
