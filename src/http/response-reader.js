@@ -17,8 +17,9 @@ export const OWN_BUFFER_BYTES = 16 * 1024;
 
 const HEAD_END = Buffer.from('\r\n\r\n');
 const PROTOCOL = Buffer.from('HTTP/1.');
-/** Octets of `HTTP/1.1 `. */
+/** Where the status begins: after `HTTP/1.1 `. */
 const STATUS_AT = 9;
+const DIGIT_ONE = 0x31;
 const NOTHING = Buffer.alloc(0);
 
 /** Unused large buffers of this thread. @type {Buffer[]} */
@@ -37,10 +38,10 @@ const MAX_LINE_BYTES = 4096;
 const MAX_LINES_BYTES = 4 * MAX_BODY_BYTES;
 const MAX_TRAILERS = 100;
 
-/** Keeps the partial response of one connection. */
-/** @param {Uint8Array} bytes of a head that has not ended @returns {boolean} with a status of 200 or more */
-const isFinal = (bytes) => bytes.length > STATUS_AT && bytes[STATUS_AT] !== 0x31;
+/** @param {Uint8Array} bytes of a head that has not ended @returns {boolean} its status is there, and not 1xx */
+const isFinal = (bytes) => bytes.length > STATUS_AT && bytes[STATUS_AT] !== DIGIT_ONE;
 
+/** Keeps the partial response of one connection. */
 export class ResponseReader {
   status = 0;
   /** @type {Uint8Array} */

@@ -69,7 +69,7 @@ export async function createGathering(
     const { remoteAddress = 'an unknown address' } = socket;
     let index = /** @type {number | null} */ (null);
     let member = /** @type {Member | null} */ (null);
-    /** Not if the part has yet to read what was sent before: a late reply tells nothing, and many would fill the memory. @param {unknown} at */
+    /** Skipped while the part does not read: a late reply is useless, and many would fill the memory. @param {unknown} at */
     const answer = (at) => {
       if (!Number.isFinite(at)) throw new TypeError('a ping without a time');
       if (!socket.writableNeedDrain) wire.send({ type: 'pong', at, leader: monotonicMs() });

@@ -137,7 +137,7 @@ const ISSUER_NAME = /^\w[\w.-]{0,199}$/;
 /** @param {VaultClient} client @param {string} mount @param {string} [name] or ID of the issuer, as the role has it; empty: the default one */
 export async function readIssuer(client, mount, name = '') {
   if (name !== '' && !ISSUER_NAME.test(name)) {
-    const message = `The issuer_ref of the role is ${quote(redact(name))}, which is no name or ID of an issuer.`;
+    const message = `The issuer_ref of the role is ${quote(redact(name))}, which is not the name or ID of an issuer.`;
     throw targetError('bad_issuer_ref', message, OTHER_ISSUER);
   }
   const path = ['', 'default'].includes(name) ? 'cert/ca' : `issuer/${name}/json`;

@@ -36,7 +36,7 @@ export function createVaultClient({ url, token = null, namespace = null, tls, ..
     ...(namespace === null ? {} : { 'x-vault-namespace': namespace }),
   };
 
-  /** By the first response that told: checks that ask again give the same warning. @type {number | null} */
+  /** From the first response with a date, so that repeated checks give the same warning. @type {number | null} */
   let aheadMs = null;
 
   /**

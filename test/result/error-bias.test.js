@@ -137,6 +137,7 @@ describe('with errors', () => {
     const unchecked = runsWith({ ...FINE, unchecked: 40 }, 0);
     const comparison = compareGroups(two(unchecked, half), { ...QUICK, failIf: ['rate lower by 5%'] });
     assert.equal(comparison.failIf[0].verdict, 'failed');
+    assert.deepEqual([metricOf(comparison, 'rate').best, metricOf(comparison, 'p99').best], [0, null]);
     assert.deepEqual(comparison.warnings, [
       'No time of old is called better: old may have more errors than new (40 % and 0 % of their requests are unchecked or were not sent).',
     ]);

@@ -75,8 +75,10 @@ describe('new connections to Vault over TLS', () => {
     const [[name, counts], ...others] = handshakesOf(result);
     assert.match(name, /^TLSv1\.3 TLS_\w+ http\/1\.1$/);
     assert.deepEqual([counts, others], [{ count: all, resumed: 0 }, []]);
-    const handshakesInWindow = Number(rates.handshakesPerSecond) * Number(result.windowSeconds);
-    assert.ok(Math.abs(handshakesInWindow / all - 1) < 1e-9, `${handshakesInWindow}`);
+    // A response after the planned end may lengthen the time that rates cover: until the last success.
+    const windowSeconds = all / Number(rates.handshakesPerSecond);
+    const mostSeconds = SECONDS + Number(latencyMs.response.max) / 1000;
+    assert.ok(windowSeconds > SECONDS - 1e-6 && windowSeconds < mostSeconds + 1e-6, `${windowSeconds} s`);
     assert.ok(!measurement.reasons.some(({ code }) => code === 'connection_setup'));
     const { response, sendLag, connect, tls, firstByte, transfer } = latencyMs;
     const means = [sendLag, connect, tls, firstByte, transfer].map(

@@ -123,7 +123,7 @@ function findBest(head, samples, bias) {
   if (medians.filter((one) => one === top).length !== 1) return { best: null, bestMedian: null };
   const isAlone = medians.length === 1;
   const first = samples.findIndex(({ values }, i) => competes[i] && median(values) === top);
-  if (!isShare && bias.mayHaveMore(first)) return { best: null, bestMedian: null };
+  if (!isShare && bias.mayHaveMore(first, head.unit)) return { best: null, bestMedian: null };
   const winner = samples[first];
   const isShown = samples.every(
     ({ values, parts }, i) =>
@@ -255,12 +255,12 @@ function notesOf(groups, described, { seed, resamples }) {
 
 /** @typedef {{name: string, shares: number[], failedRuns: number, parts: Parts}} Group error shares; `failedRuns`: number of runs without a success */
 
-/** As a share of requests: with fewer fast failures among them, a p50 is that of a p55 at most, and a p99 that of a p99.1. */
+/** As a share of requests: with fewer fast failures, the p50 of the others is at most the p55 of all, and their p99 the p99.1. */
 const MANY_UNKNOWN = 0.1;
 
 /**
- * A target that refuses everything immediately has the best times. So no time or rate of a group that has more errors,
- * or may have, is called better, and if all requests failed there is no response time to compare.
+ * A target that refuses everything immediately has the best times. So no time or rate of a group that has more errors is
+ * called better, nor a time of one that may have, and if all requests failed there is no response time to compare.
  * @param {readonly Pick<ComparedGroup, 'name' | 'metrics'>[]} given
  */
 export function createErrorBias(given) {
@@ -272,20 +272,26 @@ export function createErrorBias(given) {
     groups.map((one) => groups.map((other) => (one === other ? null : find(one, other)))),
   );
 
+  /**
+   * The bar of a rate already includes unchecked responses.
+   * @param {number} one index @param {number} other index @param {MetricHead['unit']} unit of the metric
+   * @returns {string | null} why `one` has more errors or, for a time, may have
+   */
+  const whyMore = (one, other, unit) => more[one][other] ?? (unit === 'ms' ? may[one][other] : null);
+
   const allFailed = (/** @type {Group[]} */ ...any) => {
     const found = any.find(({ shares, failedRuns }) => failedRuns > 0 && failedRuns === shares.length);
     return found ? `all requests of ${found.name} failed, so there are no response times` : null;
   };
 
   return {
-    /** @param {number} one index @param {number} other index @returns {string | null} why `one` has more errors, or may have */
-    whyMore: (one, other) => more[one][other] ?? may[one][other],
+    whyMore,
 
     /** @param {number} group index @returns {boolean} it has more errors than another, whatever the tool's part */
     hasMore: (group) => groups.some((other) => hasMoreErrors(groups[group], other)),
 
-    /** @param {number} group index @returns {boolean} it has more errors than another, or may have */
-    mayHaveMore: (group) => [...more[group], ...may[group]].some((why) => why !== null),
+    /** @param {number} group index @param {MetricHead['unit']} unit @returns {boolean} it has more errors than another, or may have */
+    mayHaveMore: (group, unit) => groups.some((_, other) => whyMore(group, other, unit) !== null),
 
     /**
      * @param {MetricHead} metric @param {DifferenceVerdict} verdict of `other` against `base`
@@ -297,10 +303,7 @@ export function createErrorBias(given) {
       const isTime = unit === 'ms';
       const noTimes = isTime ? allFailed(groups[other], groups[base]) : null;
       if (noTimes !== null || verdict === 'not enough runs') return noTimes;
-      const whyMore = (/** @type {number} */ a, /** @type {number} */ b) =>
-        // Of a rate, unchecked responses are a part that may be less.
-        more[a][b] ?? (isTime ? may[a][b] : null);
-      const [ofOther, ofBase] = [whyMore(other, base), whyMore(base, other)];
+      const [ofOther, ofBase] = [whyMore(other, base, unit), whyMore(base, other, unit)];
       const isBetter = (verdict === 'slower' || verdict === 'higher') !== lowerIsBetter;
       // With no difference shown, more errors in either group make times misleading; a rate counts only successes.
       const neither = isTime ? (ofOther ?? ofBase) : null;
@@ -312,7 +315,7 @@ export function createErrorBias(given) {
     /** @returns {string[]} a sentence for each group that has more errors than the base, or fewer */
     warnings() {
       const warning = (/** @type {number} */ one, /** @type {number} */ other) => {
-        const why = more[one][other] ?? may[one][other];
+        const why = whyMore(one, other, 'ms');
         const what = more[one][other] === null ? 'time' : 'time or rate';
         return why === null ? [] : [`No ${what} of ${groups[one].name} is called better: ${why}.`];
       };

@@ -101,7 +101,7 @@ function judgeOne(rule, metric, difference, { groups, bias }) {
   const judged = judgeShown(rule, metric, difference);
   const [doubt] = [
     ...cannotFire(rule, metric, groups[base]),
-    ...mayBeLonger(rule, metric, bias.whyMore(other, base)),
+    ...mayBeLonger(rule, metric, bias.whyMore(other, base, metric.unit)),
     ...[groups[base], groups[other]].flatMap(doubtsOf),
   ];
   if (judged.verdict === 'failed' || doubt === undefined) return judged;
@@ -143,7 +143,7 @@ function cannotFire({ direction, min }, { key, unit }, { name, metrics }) {
   const most =
     unit === 'fraction' ? (isRise ? 1 - from : from) : isRise ? Number.POSITIVE_INFINITY : Math.sign(from);
   const canFire = most > 0 && 100 * most >= (min ?? 0) * (1 - ROUNDING);
-  return canFire ? [] : [`But with ${formatFigure(unit, from)} of ${name}, the rule could not have failed.`];
+  return canFire ? [] : [`But with ${name} at ${formatFigure(unit, from)}, the rule could not have failed.`];
 }
 
 /** A longer time counts also with more errors; a limit that it does not reach may be reached without them. @param {FailIf} rule @param {ComparedMetric} metric @param {string | null} why the group has more errors */
