@@ -94,6 +94,7 @@ export function startSending(context) {
     })
   ).then(conclude);
 
+  const isClosed = load.model === 'closed';
   const slots = createSlots({
     // It reads the clock whenever something happens on a connection.
     clock: () => {
@@ -106,12 +107,10 @@ export function startSending(context) {
     rotates,
     request,
     timeoutMs: load.timeoutMs,
-    backOffAfterFailedConnect: load.model === 'closed',
+    backOffAfterFailedConnect: isClosed,
     reading: watch.reading,
     onDone({ connectedFirst }, sample, backoffMs) {
-      if (sample.intended < load.warmupMs)
-        overlapMs += Math.max(0, Math.min(sample.done, arrivals.stopAtMs) - load.warmupMs);
-      else if (connectedFirst) dialled++;
+      if (connectedFirst && sample.intended >= load.warmupMs) dialled++;
       sample.operation = memberOf(sample.index);
       // A refusal's body has the reason; a success can be counted without its body (see Classify).
       if (sample.body !== null && sample.status < 300 && behind() > MAX_UNRECORDED) sample.body = null;
@@ -119,6 +118,7 @@ export function startSending(context) {
       sent++;
       usedMs += sample.done - sample.sent;
       if (backoffMs > 0) countRest(sample, backoffMs);
+      if (isClosed) countOverlap(sample);
     },
     onFree() {
       pacer.tick();
@@ -165,6 +165,11 @@ export function startSending(context) {
     const beforeMs = unreadMs;
     ({ unreadMs } = stalledUntil(nowMs));
     if (unreadMs > beforeMs) watch.reading.onStop(unreadMs - beforeMs);
+  }
+
+  /** @param {Sample} sample */
+  function countOverlap({ intended, done }) {
+    if (intended < load.warmupMs) overlapMs += Math.max(0, Math.min(done, arrivals.stopAtMs) - load.warmupMs);
   }
 
   /** In the measured phase, if a request waits, and no other connection is free. @param {Sample} sample @param {number} backoffMs */
