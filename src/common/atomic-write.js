@@ -106,7 +106,7 @@ export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /**
  * Before replacing it, since the new file has its owner and mode, and before writing into it: another user may have created a file or a
- * pipe in a shared directory, to read what is written. The directory's owner could replace any file in it anyway.
+ * pipe in a shared directory, to read what is written. The directory's owner is excepted: that user can replace its files in any case.
  * @param {fs.Stats | undefined} stats of a file, pipe or device @param {string} place without links
  */
 export function assertNotForeign(stats, place) {

@@ -209,7 +209,7 @@ export function startSending(context) {
       limited: estimateRequests(restedMs.limited),
       /** Measured requests that had to open a connection first. */
       dialled,
-      /** Time of the measured phase that the connections spent with requests of the warm-up, in all. */
+      /** Of a closed loop: time of the measured phase that the connections spent with requests of the warm-up, in all. */
       warmupOverlapMs: overlapMs,
       /** Requests remained unsent although connections had been free for more than LATE_MS. */
       leftWhileFree,
