@@ -305,6 +305,41 @@ function indexAtRank(histogram, rank) {
   return index;
 }
 
+/** @typedef {{share: number, ms: number}} Delay at most this share of the samples was delayed by more than `ms` */
+
+/**
+ * The k-th smallest of n delayed times is at most what the (k - m)-th would be without delay, plus `ms`, if at most m of them
+ * were delayed by more than `ms`.
+ * @param {Histogram | SparseHistogram} histogram of delayed times @param {Delay[]} delays the largest first, with the smallest share
+ * @returns {Histogram | SparseHistogram} the times without delay: at each rank the highest of these lower bounds
+ */
+export function withoutDelay(histogram, delays) {
+  const { packed, totalCount: n } = sumHistograms([histogram]);
+  if (delays.length === 0) return histogram;
+  /** Each: the same times, shifted by ranks and by time. */
+  const shifted = delays.map(({ share, ms }) => {
+    const ranks = Math.floor(share * n * (1 + 1e-12));
+    return { ranks, us: 1000 * ms, at: -2, end: ranks };
+  });
+  /** @type {SparseHistogram} */
+  const bounds = new Map();
+  for (let rank = 0; rank < n; ) {
+    let [us, next] = [0, n];
+    for (const shift of shifted) {
+      while (shift.end <= rank) {
+        shift.at += 2;
+        shift.end += packed[shift.at + 1];
+      }
+      next = Math.min(next, shift.end);
+      if (shift.at >= 0) us = Math.max(us, scale.valueFromIndex(packed[shift.at]) - shift.us);
+    }
+    const index = indexOf(Math.floor(us));
+    bounds.set(index, (bounds.get(index) ?? 0) + next - rank);
+    rank = next;
+  }
+  return bounds;
+}
+
 /** @param {Histogram} histogram */
 function asJsHistogram(histogram) {
   return /** @type {JsHistogram} */ (histogram);

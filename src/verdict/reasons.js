@@ -189,7 +189,11 @@ function busyMachine(observed) {
   ].find((text) => text !== false);
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, causeOf(observed)]
+  const detail = [
+    isStopped && isOpen && burst,
+    isFull && (isLate || isStopped) && shared,
+    causeOf(observed, isLate && !isFull && !isStopped),
+  ]
     .filter(Boolean)
     .join(' ');
   const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);
@@ -203,13 +207,16 @@ function whichBusy({ busyParts }) {
   return `The ${machine} of ${listFirst(busyParts, MAX_PARTS)} ${was} busy`;
 }
 
-/** @param {Observed} observed @returns {string | null} a sentence */
-function causeOf({ gc, runQueueShare, busyShare }) {
+const WOKEN_LATE =
+  'The sender was neither busy nor waiting for a core: an idle virtual machine may be woken late by its host.';
+
+/** @param {Observed} observed @param {boolean} isLate the tool, in reading or sending @returns {string | null} a sentence */
+function causeOf({ gc, runQueueShare, busyShare }, isLate) {
   const queued = runQueueShare ?? 0;
   if (queued >= 0.01)
     return `The sender waited for a CPU core for ${(queued * 100).toPrecision(2)} % of the time.`;
   if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
-  if (gc.longestMs < LATE_MS) return null;
+  if (gc.longestMs < LATE_MS) return isLate ? WOKEN_LATE : null;
   return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
 }
 

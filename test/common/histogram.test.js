@@ -10,6 +10,7 @@ import {
   recordMs,
   sumHistograms,
   valueAtRank,
+  withoutDelay,
 } from '../../src/common/histogram.js';
 
 /** @import { Distribution } from '../../src/common/histogram.js' */
@@ -143,5 +144,44 @@ describe('a latency histogram', () => {
     const histogram = createHistogram();
     assert.throws(() => recordMs(histogram, Number.NaN), RangeError);
     assert.equal(histogram.totalCount, 0);
+  });
+});
+
+describe('times without a delay', () => {
+  test('are at no rank above the true times, whichever requests were delayed', () => {
+    const delayed = fc.array(fc.tuple(latency, fc.double({ min: 0, max: 20, noNaN: true })), {
+      minLength: 1,
+      maxLength: 100,
+    });
+    fc.assert(
+      fc.property(delayed, fc.array(fc.double({ min: 0, max: 20, noNaN: true })), (pairs, limits) => {
+        const delays = [20, ...limits.sort((a, b) => b - a)].map((ms) => {
+          return { share: pairs.filter(([, delay]) => delay > ms).length / pairs.length, ms };
+        });
+        const bounds = sumHistograms([withoutDelay(histogramOf(pairs.map(([a, b]) => a + b)), delays)]);
+        const truth = pairs.map(([ms]) => Math.min(ms, DAY_MS)).sort((a, b) => a - b);
+        assert.equal(bounds.totalCount, pairs.length);
+        // To the histogram's three digits.
+        for (const [i, ms] of truth.entries())
+          assert.ok(
+            valueAtRank(bounds, i + 1) <= 1.002 * (ms + 0.002),
+            `${valueAtRank(bounds, i + 1)} > ${ms}`,
+          );
+      }),
+    );
+  });
+
+  test('are the times without the delay that only one can have had more of', () => {
+    const histogram = histogramOf([5, 5.2, 5.4, 6, 9]);
+    const without = withoutDelay(histogram, [
+      { share: 0, ms: 6 },
+      { share: 0.2, ms: 1 },
+    ]);
+    assert.deepEqual(buckets(sumHistograms([without])), buckets(histogramOf([0, 4, 4.2, 4.4, 5])));
+  });
+
+  test('are the same times if no delay is known', () => {
+    const histogram = histogramOf([1, 2, 1000]);
+    assert.equal(withoutDelay(histogram, []), histogram);
   });
 });

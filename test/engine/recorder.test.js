@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sumHistograms, valueAtRank } from '../../src/common/histogram.js';
+import { lowestAtRank, sumHistograms, valueAtRank } from '../../src/common/histogram.js';
 import { FIRST_REPORT_MS, REPORT_EVERY_MS, recordAll } from '../../src/engine/recording/recorder.js';
 import { classify, sample, setUp } from './recording.js';
 
 /** @import { PackedHistogram } from '../../src/common/histogram.js' */
+/** @import { PackedTally } from '../../src/engine/recording/recorder.js' */
+/** @import { Wakes } from '../../src/engine/watch/wakes.js' */
 /** @import { Sample } from '../../src/engine/recording/ring.js' */
 /** @import { Classify } from '../../src/operations/index.js' */
 
@@ -298,10 +300,10 @@ const TAIL = { endedMs: 1000, next: 0, waiting: 0, carriedMs: 0, dropped: [0], r
 
 /**
  * @param {number} perMs samples that come in a millisecond
- * @param {{lastMs?: number, onReport?: (watermarkMs: number) => void}} [options]
+ * @param {{lastMs?: number, onReport?: (watermarkMs: number) => void, wakes?: Pick<Wakes, 'sleep'>}} [options]
  * @returns the sleeps, ms, and how many samples were taken after each
  */
-function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
+function loopAt(perMs, { lastMs = 1000, onReport, wakes } = {}) {
   let now = 0;
   let left = 0;
   /** @type {number[]} */
@@ -333,6 +335,7 @@ function loopAt(perMs, { lastMs = 1000, onReport } = {}) {
     recorder: /** @type {any} */ ({ record: () => recorded++, advance() {} }),
     onTaken() {},
     onReport,
+    ...(wakes && { wakes }),
   });
   return { sleeps, lots, recorded, tail };
 }
@@ -371,3 +374,43 @@ for (const perMs of [0, 1, 100]) {
     }
   });
 }
+
+test('watches how late its sleeps end, from time zero', () => {
+  /** @type {number[]} */
+  const watched = [];
+  const wakes = {
+    /** @type {Wakes['sleep']} */
+    sleep(ms, sleep) {
+      watched.push(ms);
+      sleep(ms);
+    },
+  };
+  const { sleeps } = loopAt(1, { wakes });
+  assert.deepEqual(watched, sleeps.slice(1));
+});
+
+test('the times without what the tool may have added have no late wake-ups', () => {
+  const delays = [
+    { share: 0, ms: 30 },
+    { share: 0.5, ms: 1 },
+  ];
+  const { recorder } = setUp({ delays });
+  for (const ms of [10, 11, 20, 40]) recorder.record(sample(0, ms, 'good'));
+  const figuresOf = (/** @type {PackedTally} */ { cells: [{ outcomes }] }) =>
+    Object.fromEntries(
+      ['response', 'ownResponse', 'service', 'ownService', 'sendLag'].map((series) => {
+        const sum = sumHistograms([outcomes.good.latency[/** @type {'response'} */ (series)]]);
+        return [series, [1, 2, 3, 4].map((rank) => Math.round(lowestAtRank(sum, rank)))];
+      }),
+    );
+  const without = [0, 0, 9, 10];
+  const figures = {
+    response: [10, 11, 20, 40],
+    ownResponse: without,
+    service: [10, 11, 20, 40],
+    ownService: without,
+    sendLag: [0, 0, 0, 0],
+  };
+  assert.deepEqual(figuresOf(recorder.soFar().tally), figures);
+  assert.deepEqual(figuresOf(recorder.finish()), figures);
+});

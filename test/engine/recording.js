@@ -1,6 +1,7 @@
 /** A recorder with a made-up operation, and samples for it. */
 import { createRecorder } from '../../src/engine/recording/recorder.js';
 import { NO_PHASES } from '../../src/engine/recording/ring.js';
+/** @import { Delay } from '../../src/common/histogram.js' */
 /** @import { Sample } from '../../src/engine/recording/ring.js' */
 /** @import { SecondRow } from '../../src/engine/recording/seconds.js' */
 /** @import { Classify } from '../../src/operations/index.js' */
@@ -16,13 +17,17 @@ export const classify = (_status, body, index) => {
   return { outcome, success: false, verification: outcome === 'bad' ? 'failed' : null };
 };
 
-/** @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number, judge?: typeof classify}} [options] */
+/**
+ * @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number, judge?: typeof classify,
+ *   delays?: Delay[]}} [options] `delays` of the sender's wake-ups
+ */
 export function setUp({
   warmupMs = 0,
   measuredMs = null,
   operations = 1,
   shards = 1,
   judge = classify,
+  delays = [],
 } = {}) {
   /** @type {SecondRow[]} */
   const rows = [];
@@ -35,6 +40,7 @@ export function setUp({
     measuredMs,
     onSecond: (row) => rows.push(row),
     onKept: (operation, item) => kept.push([operation, item]),
+    wakes: { delays: () => delays },
   });
   return { recorder, rows, kept };
 }

@@ -312,6 +312,11 @@ const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
   ['waiting for a core', { runQueueShare: 0.02 }, /waited for a CPU core for 2\.0 % of the time\.$/],
   ['requests', { busyShare: 0.97 }, /busy for 97 % of the time\.$/],
   [
+    'nothing that it counts',
+    {},
+    /^The sender was neither busy nor waiting for a core: an idle virtual machine/,
+  ],
+  [
     'a target on the same machine',
     { machine: FULL },
     /^The target shares this machine, and its latency includes/,

@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadMix } from '../../operations/mix.js';
 import { hasFewRequests, scheduleOf } from '../../plan/due.js';
+import { watchWakes } from '../watch/wakes.js';
 import { createRecorder, recordAll } from './recorder.js';
 import { createRingMemory, NO_PHASES, openReader, openWriter, SMALL_RING } from './ring.js';
 
@@ -44,6 +45,7 @@ const kept = keepFiles.map(() => []);
 /** Ended seconds not yet reported. @type {SecondRow[]} */
 let ended = [];
 
+const wakes = watchWakes();
 const recorder = createRecorder({
   operations: mix.createClassifiers(fixture),
   warmupMs: load.warmupMs,
@@ -55,6 +57,7 @@ const recorder = createRecorder({
     if (livePort !== null) ended.push(row);
   },
   onKept: (member, item) => kept[member].push(item),
+  wakes,
 });
 
 function keep() {
@@ -93,6 +96,7 @@ const tail = recordAll({
   reader: openReader(ring),
   recorder,
   onTaken: keep,
+  wakes,
   onReport: livePort === null ? null : (atMs) => report({ atMs, ...recorder.soFar() }),
 });
 recordWaiting(tail);
@@ -100,6 +104,7 @@ for (const [cell, dropped] of tail.dropped.entries()) {
   recorder.addUnsent(cell, { dropped, rested: tail.rested[cell] });
 }
 const tally = recorder.finish();
+wakes.close();
 post('end', { tally, kept: keepFiles.map((file) => file?.close() ?? null) });
 // A thread without requests ends before time zero.
 report({ atMs: Math.max(0, tail.endedMs), tally, open: null });

@@ -7,6 +7,7 @@ import { addTimes, countVerification, createTally, increment, outcomeOf, packTal
 /** @import { Classify, Classification } from '../../operations/index.js' */
 /** @import { LoadPlan } from '../../plan/load.js' */
 /** @import { openReader, Sample, Tail } from './ring.js' */
+/** @import { Wakes } from '../watch/wakes.js' */
 /** @import { SecondRow } from './seconds.js' */
 /** @import { CellTally, OutcomeTally, Recorded } from './tally.js' */
 
@@ -44,9 +45,10 @@ const NO_BODY = new Uint8Array(0);
  * @param {number | null} context.measuredMs planned length of the measured phase, if known
  * @param {LoadPlan['stages']} [context.stages] @param {(row: SecondRow) => void} context.onSecond at its end
  * @param {(operation: number, kept: unknown) => void} [context.onKept]
+ * @param {Pick<Wakes, 'delays'>} [context.wakes]
  */
 export function createRecorder(context) {
-  const { operations, warmupMs, shards, measuredMs, stages = null, onSecond, onKept } = context;
+  const { operations, warmupMs, shards, measuredMs, stages = null, onSecond, onKept, wakes } = context;
   const times = stageTimesOf({ stages }, measuredMs);
   const stageAt = createStageFinder(times);
   const names = operations.map(({ name }) => name);
@@ -146,14 +148,14 @@ export function createRecorder(context) {
       cells[cell].rested += rested;
     },
     /** Post it immediately. @returns {Pick<Report, 'tally' | 'open'>} up to now */
-    soFar: () => ({ tally: packTally(tally), open: openRow() }),
+    soFar: () => ({ tally: packTally(tally, wakes?.delays()), open: openRow() }),
     /** Emits the last second, even if incomplete. @returns {PackedTally} */
     finish() {
       if (!current.isEmpty() || spans?.isOpen()) closeSecond(true);
       for (const [i, { verification }] of cells.entries()) {
         verification.notes = operations[i % operations.length].classify.notes?.() ?? [];
       }
-      return packTally(tally);
+      return packTally(tally, wakes?.delays());
     },
   };
 }
@@ -190,9 +192,10 @@ export const FIRST_REPORT_MS = 1000;
  * @param {() => void} context.onTaken after each batch of samples
  * @param {((watermarkMs: number) => void) | null} [context.onReport] a report is due on all samples done
  *   before `watermarkMs` (since time zero); null: no reports
+ * @param {Pick<Wakes, 'sleep'>} [context.wakes]
  * @returns {Tail} once all samples are recorded
  */
-export function recordAll({ reader, recorder, onTaken, onReport = null }) {
+export function recordAll({ reader, recorder, onTaken, onReport = null, wakes }) {
   let ms = MAX_SLEEP_MS;
   let taken = 0;
   let reportMs = FIRST_REPORT_MS;
@@ -212,6 +215,7 @@ export function recordAll({ reader, recorder, onTaken, onReport = null }) {
     const wantedMs = taken === 0 ? MAX_SLEEP_MS : (ms * BATCH_SAMPLES) / taken;
     ms = Math.min(MAX_SLEEP_MS, Math.max(MIN_SLEEP_MS, wantedMs));
     taken = 0;
-    reader.sleep(ms);
+    if (wakes === undefined || watermarkMs === 0) reader.sleep(ms);
+    else wakes.sleep(ms, reader.sleep);
   }
 }

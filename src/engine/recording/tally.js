@@ -2,10 +2,10 @@
  * Counters and histograms of each operation in each stage, in one shape from the recorder to the Result.
  * Histograms are packed for another thread and encoded as text in a part's file.
  */
-import { createHistogram, packHistograms, sumHistograms } from '../../common/histogram.js';
+import { createHistogram, packHistograms, sumHistograms, withoutDelay } from '../../common/histogram.js';
 import { sumArrays, total } from '../../common/sums.js';
 
-/** @import { Distribution, PackedHistogram, SparseHistogram, Sum } from '../../common/histogram.js' */
+/** @import { Delay, Distribution, PackedHistogram, SparseHistogram, Sum } from '../../common/histogram.js' */
 /** @import { Classification } from '../../operations/index.js' */
 /** @import { Histogram } from 'hdr-histogram-js' */
 
@@ -53,6 +53,9 @@ export const SERIES = /** @type {const} */ ([
   'ownService',
   ...PHASES,
 ]);
+
+/** @type {readonly Series[]} */
+const OWN = ['ownResponse', 'ownService'];
 
 /** Enough for a line through their delays, each long enough to be nearly independent. */
 const PARTS = 20;
@@ -165,10 +168,15 @@ function latencyOf(make) {
   return /** @type {any} */ (Object.fromEntries(SERIES.map((series) => [series, make(series)])));
 }
 
-/** @param {Tally} tally @returns {Tally<PackedHistogram>} histograms in one buffer; post it at once: it shares objects with `tally` */
-export function packTally({ cells, lag, readLate, displaced }) {
+/**
+ * @param {Tally} tally @param {Delay[]} [wakes] of the sender's wake-ups: the target's own times have none
+ * @returns {Tally<PackedHistogram>} histograms in one buffer; post it at once: it shares objects with `tally`
+ */
+export function packTally({ cells, lag, readLate, displaced }, wakes = []) {
   const outcomes = cells.flatMap((cell) => Object.values(cell.outcomes));
-  const histograms = outcomes.flatMap(({ latency }) => SERIES.map((series) => latency[series]));
+  const histograms = outcomes.flatMap(({ latency }) =>
+    SERIES.map((series) => (OWN.includes(series) ? withoutDelay(latency[series], wakes) : latency[series])),
+  );
   const [packedLag, packedReadLate, ...packed] = packHistograms([lag, readLate, ...histograms]);
   let at = 0;
   const packOutcome = (/** @type {OutcomeTally<Recorded>} */ outcome) => ({

@@ -2,9 +2,9 @@
  * Measures a sender thread while it sends: how late it reads, its garbage collection time, how busy it is,
  * and its time in the kernel's run queue. Everything counts from the start of the measured phase.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { addUp } from '../recording/tally.js';
+import { openRunQueue } from './run-queue.js';
 /** @import { PerformanceEntry } from 'node:perf_hooks' */
 
 /** Interval of `beat`. A beat late by more than a timer's granularity shows that the thread stalled. */
@@ -24,37 +24,6 @@ const OPENING_READS = 4;
 const [SLICE_MS, SLICES] = [20, 256];
 
 const neverWoken = new Int32Array(new SharedArrayBuffer(4));
-
-/**
- * Linux counts how long each thread ran and how long it waited for a core
- * (Documentation/scheduler/sched-stats.rst): the second of three numbers, in nanoseconds.
- * @returns {{readMs: () => number, close: () => void} | null} for the calling thread; null: unavailable
- */
-function openRunQueue() {
-  try {
-    const file = openSync('/proc/thread-self/schedstat', 'r');
-    const bytes = Buffer.alloc(64);
-    let isOpen = true;
-    let waitedMs = 0;
-    const readMs = () => {
-      if (!isOpen) return waitedMs;
-      const length = readSync(file, bytes, 0, bytes.length, 0);
-      const [ranNs, waitedNs] = bytes.toString('latin1', 0, length).split(' ', 2);
-      // A kernel without scheduler statistics reports zeros.
-      waitedMs = Number(ranNs) > 0 ? Number(waitedNs) / 1e6 : Number.NaN;
-      return waitedMs;
-    };
-    const close = () => {
-      if (isOpen) closeSync(file);
-      isOpen = false;
-    };
-    if (!Number.isNaN(readMs())) return { readMs, close };
-    close();
-  } catch {
-    // Not Linux: no such file.
-  }
-  return null;
-}
 
 /**
  * @param {object} [sources] for the calling thread @param {() => number} [sources.now] ms, monotonic
@@ -148,7 +117,7 @@ export function createWatch({
 
 /**
  * Upper bound of how late each response is read. It waits in its socket until this thread polls; while the
- * thread sleeps, nothing waits, as an arrival wakes it. Responses that arrived before the previous turn of the
+ * thread sleeps, nothing waits, as an arrival wakes it (late wake-ups: see wakes.js). Responses that arrived before the previous turn of the
  * event loop were read in that turn. So a response waited no longer than this thread was awake, or runnable
  * without a core, since that turn or since its request was sent. Linux counts the time without a core;
  * elsewhere, late timers show it.
@@ -256,7 +225,7 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
 }
 
 /** Shorter stops of a thread do not count: timers are that late on some systems, and a busy machine has many. */
-const MIN_STALL_MS = 50;
+export const MIN_STALL_MS = 50;
 /** A smaller total, of a stage or of the run, is noise. */
 export const MIN_STALLED_MS = 100;
 
