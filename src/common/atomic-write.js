@@ -16,18 +16,17 @@ export const [PLANTED, FOREIGN, REPLACED, LINKED] = ['PLANTED', 'FOREIGN', 'REPL
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
 
 /**
- * Follows links. An existing file keeps its mode and, if permitted, its owner. Writes in place as a last resort.
+ * Follows links. An existing file keeps its mode and, if permitted, its owner, unless it is foreign. Writes in place as a last resort.
  * @param {string} path of a file, see fileTypeAt @param {Content} content
  * @param {{rename?: typeof fs.renameSync}} [system]
  * @throws {NodeJS.ErrnoException} the file is then unchanged, unless it was written in place
  */
 export function writeAtomically(path, content, { rename = fs.renameSync } = {}) {
   const place = resolveLinks(path);
-  const before = fs.statSync(place, { throwIfNoEntry: false });
-  assertNotForeign(before, place);
+  const before = statOf(place);
   const temporary = temporaryPathFor(place);
   try {
-    writeNew(temporary, content, before);
+    writeNew(temporary, content, isForeign(before, place) ? undefined : before);
     rename(temporary, place);
   } catch (error) {
     ignoreFailure(() => fs.rmSync(temporary, { force: true }));
@@ -42,8 +41,7 @@ export function writeAtomically(path, content, { rename = fs.renameSync } = {}) 
  */
 export function assertWritable(path) {
   const place = resolveLinks(path);
-  const before = fs.statSync(place, { throwIfNoEntry: false });
-  assertNotForeign(before, place);
+  const before = statOf(place);
   const exists = before !== undefined;
   const temporary = temporaryPathFor(place);
   try {
@@ -51,6 +49,7 @@ export function assertWritable(path) {
     ignoreFailure(() => fs.rmSync(temporary));
   } catch (error) {
     if (!exists || !IN_PLACE_ONLY.has(codeOf(error))) throw error;
+    assertNotForeign(before, place);
     assertNotLinked(before);
     fs.accessSync(place, fs.constants.W_OK);
   }
@@ -105,19 +104,31 @@ export function resolveLinks(path) {
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /**
- * Before replacing it, since the new file has its owner and mode, and before writing into it: another user may have created a file or a
- * pipe in a shared directory, to read what is written. The directory's owner is excepted: that user can replace its files in any case.
+ * Another user may have created it in a shared directory, to read what is written into it or into a file with its owner and mode. The
+ * directory's owner could replace any file in it anyway.
  * @param {fs.Stats | undefined} stats of a file, pipe or device @param {string} place without links
  */
-export function assertNotForeign(stats, place) {
-  if (stats === undefined || !isPlanted(stats)) return;
+function isForeign(stats, place) {
+  if (stats === undefined || !isPlanted(stats)) return false;
   const { uid, mode } = fs.statSync(dirname(place));
-  if (uid !== stats.uid && (mode & 0o022) !== 0) throw Object.assign(new Error(), { code: FOREIGN });
+  return uid !== stats.uid && (mode & 0o022) !== 0;
+}
+
+/** Before writing into it. @param {fs.Stats | undefined} stats @param {string} place see isForeign */
+export function assertNotForeign(stats, place) {
+  if (isForeign(stats, place)) throw Object.assign(new Error(), { code: FOREIGN });
 }
 
 /** Before writing into it: another user may have linked a file from elsewhere here, unless fs.protected_hardlinks is 1. @param {fs.Stats | undefined} stats */
 export function assertNotLinked(stats) {
   if (stats?.isFile() && stats.nlink > 1) throw Object.assign(new Error(), { code: LINKED });
+}
+
+/** A link may have taken its place since. @param {string} place without links */
+function statOf(place) {
+  const stats = fs.lstatSync(place, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) throw Object.assign(new Error(), { code: REPLACED });
+  return stats;
 }
 
 /** @param {string} place @returns {string} random, so that no other user of the directory can create a link there */
@@ -130,7 +141,9 @@ function temporaryPathFor(place) {
  * @param {fs.Stats | undefined} before the file to replace: only users who could read it may read the new one
  */
 function writeNew(path, content, before) {
-  const mode = before === undefined ? 0o666 : before.mode & 0o777;
+  // Another user may have linked a file here to which everyone may write.
+  const kept = before && before.nlink > 1 ? 0o700 : 0o777;
+  const mode = before === undefined ? 0o666 : before.mode & kept;
   // wx does not follow a link.
   const descriptor = fs.openSync(path, 'wx', mode);
   try {

@@ -42,8 +42,18 @@ export function openKeepFile(path) {
 }
 
 /** Without O_NONBLOCK, opening a pipe would block until it has a reader. */
-const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
-const APPEND = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOFOLLOW;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const APPEND = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOFOLLOW;
+
+/** @param {string} place @returns {number | undefined} undefined: it exists */
+function createFile(place) {
+  try {
+    return openSync(place, APPEND | O_CREAT | O_EXCL, 0o644);
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error;
+    return undefined;
+  }
+}
 
 /** @param {string} path */
 function openToAppend(path) {
@@ -53,9 +63,12 @@ function openToAppend(path) {
   let file;
   try {
     const place = resolveLinks(path);
-    file = openSync(place, APPEND, 0o644);
-    assertNotForeign(fstatSync(file), place);
-    assertNotLinked(fstatSync(file));
+    file = createFile(place);
+    if (file === undefined) {
+      file = openSync(place, APPEND);
+      assertNotForeign(fstatSync(file), place);
+      assertNotLinked(fstatSync(file));
+    }
   } catch (error) {
     if (file !== undefined) closeSync(file);
     const { why, remedy } = describeWriteError(path, error);

@@ -133,7 +133,7 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ...watched,
     ...{
       model: load.model,
-      concurrency: load.concurrency,
+      ...warmupEnd(load, facts.windowMs),
       // All requests of a new HTTP/2 connection may wait for it.
       plannedConnects: load.requestsPerConnection
         ? Math.min(1, (load.streamsPerConnection ?? 1) / load.requestsPerConnection)
@@ -153,6 +153,14 @@ export function observe({ load, operations, block, facts, seconds, watched, targ
     ownResponse: sumOf('ownResponse'),
     ...driftsOf(load, facts, seconds),
   };
+}
+
+/** @param {LoadPlan} load @param {number} windowMs @returns what a stall that began in the warm-up is compared with */
+function warmupEnd({ stages, concurrency }, windowMs) {
+  if (stages === null) return { concurrency, firstMs: windowMs };
+  const [{ lines }] = stages;
+  const durationMs = total(lines.map((line) => line.durationMs));
+  return { concurrency: Math.max(1, lines[0].from), firstMs: Math.min(windowMs, durationMs) };
 }
 
 /** @param {Observed} observed as in a result */

@@ -242,11 +242,11 @@ function backlogGrowing({ backlog, planned, neverSent, interrupted, leftWhileFre
 }
 
 /** An open loop also counts the requests that came due meanwhile. @type {Find} */
-function warmupOverlap({ model, warmupOverlapMs, concurrency, response, windowMs }) {
+function warmupOverlap({ model, warmupOverlapMs, concurrency, response, firstMs }) {
   const ms = warmupOverlapMs / concurrency;
   if (model === 'open' || response.totalCount === 0 || ms <= response.maxValue / 1000) return null;
   const text = `The connections were still busy with requests of the warm-up for the first ${formatDuration(ms)} of the measured phase, on average: longer than with any request that counts.`;
-  const grade = ms > STALLED * windowMs ? 'invalid' : 'remark';
+  const grade = ms > STALLED * firstMs ? 'invalid' : 'remark';
   return { grade, text, remedy: 'Use a longer --warmup, or repeat the run.' };
 }
 

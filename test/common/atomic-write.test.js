@@ -3,10 +3,12 @@ import { execFileSync } from 'node:child_process';
 import fs, {
   chmodSync,
   chownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -129,7 +131,7 @@ function refuseWith(code) {
 }
 
 describe('a file that another user created', () => {
-  test('in a shared directory is neither replaced nor written into', (t) => {
+  test('in a shared directory is replaced by a file of our own, and not written into', (t) => {
     const planted = plantFile(t);
     const isRefused = (/** @type {unknown} */ error) => {
       const { why, remedy } = describeWriteError(planted, error);
@@ -139,11 +141,15 @@ describe('a file that another user created', () => {
       );
     };
     const before = statSync(planted);
-    assert.throws(() => assertWritable(planted), isRefused);
-    assert.throws(() => writeAtomically(planted, 'new'), isRefused);
     assert.throws(() => writeAtomically(planted, 'new', refuseWith('EPERM')), isRefused);
     assert.equal(readFileSync(planted, 'utf8'), 'planted');
     assert.equal(statSync(planted).ino, before.ino);
+    assertWritable(planted);
+    const mask = process.umask(0o022);
+    t.after(() => process.umask(mask));
+    writeAtomically(planted, 'new');
+    const { uid, mode } = statSync(planted);
+    assert.deepEqual([readFileSync(planted, 'utf8'), uid, mode & 0o777], ['new', process.getuid?.(), 0o644]);
   });
 
   test('at the last moment is not written into', (t) => {
@@ -182,15 +188,41 @@ describe('a file that another user created', () => {
     });
   }
 
-  test('is refused in a directory to which a group may write', (t) => {
+  test('in a directory to which a group may write is replaced by a file of our own', (t) => {
     if (process.geteuid?.() !== 0) return t.skip('only root can give a file away');
     const path = scratch(t);
     mkdirSync(path('directory'));
     const file = path('directory/r.json');
     renameSync(plantFile(t), file);
     chmodSync(path('directory'), 0o775);
-    assert.throws(() => writeAtomically(file, 'new'), { code: 'FOREIGN' });
+    writeAtomically(file, 'new');
+    assert.deepEqual([readFileSync(file, 'utf8'), statSync(file).uid], ['new', 0]);
+    chownSync(file, 12_345, 12_345);
+    assert.throws(() => writeAtomically(file, 'new', refuseWith('EPERM')), { code: 'FOREIGN' });
   });
+});
+
+test('a file with hard links gives only its owner access to the new one', (t) => {
+  const path = scratch(t);
+  writeFileSync(path('elsewhere'), 'old');
+  chmodSync(path('elsewhere'), 0o666);
+  linkSync(path('elsewhere'), path('r.json'));
+  writeAtomically(path('r.json'), 'new');
+  assert.equal(statSync(path('r.json')).mode & 0o777, 0o600);
+  assert.equal(readFileSync(path('elsewhere'), 'utf8'), 'old');
+});
+
+test('a link that takes the place of a file at the last moment gives it no mode', (t) => {
+  const path = scratch(t);
+  const file = path('r.json');
+  const { lstatSync } = fs;
+  let looks = 0;
+  t.mock.method(fs, 'lstatSync', (/** @type {string} */ place, /** @type {any} */ options) => {
+    const stats = lstatSync(place, options);
+    if (place === `${realpathSync(path('.'))}/r.json` && looks++ === 0) symlinkSync('/dev/null', file);
+    return stats;
+  });
+  assert.throws(() => writeAtomically(file, 'new'), { code: 'REPLACED' });
 });
 
 test("another user's link to a directory is not followed", (t) => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs, {
+  chmodSync,
+  chownSync,
   closeSync,
   constants,
   mkdtempSync,
@@ -126,4 +128,16 @@ test('--keep: pipes are rejected at once, links followed', (t) => {
   assert.throws(() => openKeepFile(plantFile(t)), {
     message: /cannot be written to: it belongs to another user, in a directory to which others may write\.$/,
   });
+});
+
+test('a file that was just created is our own, whatever owner the file system gives it', (t) => {
+  if (process.geteuid?.() !== 0) return t.skip('only root can give a directory away');
+  const folder = mkdtempSync('/tmp/vpl-keep-');
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o777);
+  chownSync(folder, 12_346, 12_346);
+  t.mock.method(/** @type {{geteuid: () => number}} */ (process), 'geteuid', () => 12_345);
+  const keeper = openKeepFile(join(folder, 'new'));
+  keeper.write([1]);
+  assert.deepEqual(keeper.close(), { count: 1, failure: null });
 });

@@ -84,6 +84,13 @@ const TABLE = [
     /^p99 is .* faster/,
   ],
   ['a few', FINE, { ...UNCHECKED, unchecked: 9 }, 'faster same same: passed', /^p99 is .* faster/],
+  [
+    'at most as many as the other has for certain',
+    { failed: each(45) },
+    { ...UNCHECKED, unchecked: 40 },
+    'faster higher lower: passed',
+    /^p99 is .* faster/,
+  ],
   ['single runs', { failed: each(0, 1) }, { failed: each(100, 1) }, '? few few: not proven', NO_TIME],
   [
     'all requests of both groups fail',

@@ -290,6 +290,27 @@ test('a time below the limit proves nothing if more requests failed than in the 
   assert.equal(judge('rate lower by 5%', rate, TWO, why).verdict, 'passed');
 });
 
+test('few more failures than requests above a percentile leave it where it is', () => {
+  const why = 'new has more errors than old';
+  /** @param {string} key @param {number} mean @param {number[]} [unknown] */
+  const verdictOf = (key, mean, unknown = []) => {
+    const metric = compared({ key }, [SLOWER]);
+    const errors = (/** @type {number} */ share) => ({ errors: { median: share, mean: share, unknown } });
+    const groups = TWO.map((one, i) => ({ ...one, metrics: errors(i * mean) }));
+    return judge(`${key} slower by 20%`, metric, groups, why).verdict;
+  };
+  const seen = [
+    [verdictOf('p50', 0.049), verdictOf('p50', 0.051), verdictOf('p50', 0.01, [0.06, 0.04])],
+    [verdictOf('p99', 0.0009), verdictOf('p99', 0.0011)],
+    [verdictOf('max', 1e-6), verdictOf('mean', 1e-6), verdictOf('serviceP99', 1e-6)],
+  ];
+  assert.deepEqual(seen, [
+    ['passed', 'not proven', 'not proven'],
+    ['passed', 'not proven'],
+    ['not proven', 'not proven', 'not proven'],
+  ]);
+});
+
 describe('a rule that could not have failed does not pass', () => {
   const RATE = /** @type {const} */ ({ key: 'rate', unit: '/s', lowerIsBetter: false });
   const ERRORS = /** @type {const} */ ({ key: 'errors', unit: 'fraction' });

@@ -144,6 +144,8 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
   const longestMs = new Float64Array(SLICES);
   /** Last one in `longestMs`. */
   let slice = 0;
+  /** Of all slices. */
+  let longestEverMs = 0;
 
   /** Lower bound of the time this thread was awake, runnable or stopped. @param {number} atMs in this turn */
   function awakeMs(atMs) {
@@ -159,7 +161,9 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
     isTurn = false;
     const last = sliceAt(now());
     for (slice = Math.max(slice, last - SLICES); slice < last; slice++) longestMs[(slice + 1) % SLICES] = 0;
-    longestMs[slice % SLICES] = Math.max(longestMs[slice % SLICES], awakeSince(endedBeforeMs));
+    const lastMs = awakeSince(endedBeforeMs);
+    longestMs[slice % SLICES] = Math.max(longestMs[slice % SLICES], lastMs);
+    longestEverMs = Math.max(longestEverMs, lastMs);
     endedBeforeMs = endedMs;
     endedAtMs = now();
     endedMs = awakeMs(endedAtMs);
@@ -217,8 +221,9 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
     openingLateMs(sentMs, openingMs) {
       beginTurn();
       const first = Math.max(0, sliceAt(now() - openingMs));
-      let longest = sliceAt(now()) - first < SLICES ? awakeSince(endedBeforeMs) : Number.POSITIVE_INFINITY;
-      for (let i = slice; i >= first; i--) longest = Math.max(longest, longestMs[i % SLICES]);
+      const isKept = sliceAt(now()) - first < SLICES;
+      let longest = Math.max(awakeSince(endedBeforeMs), isKept ? 0 : longestEverMs);
+      for (let i = slice; isKept && i >= first; i--) longest = Math.max(longest, longestMs[i % SLICES]);
       return OPENING_READS * UNSEEN_MS + Math.min(awakeSince(sentMs), OPENING_READS * longest);
     },
   };

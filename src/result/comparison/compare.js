@@ -337,6 +337,8 @@ function moreErrors(one, other) {
 function moreUnknown(one, other) {
   const [own, others] = [one, other].map(({ parts }) => parts.unknown);
   if (!isShownBetter(ERRORS, others, own) || median(own) - median(others) < MANY_UNKNOWN) return null;
+  const atMost = one.shares.map((share, i) => share + own[i]);
+  if (!isShownBetter(ERRORS, other.shares, atMost)) return null;
   return `${one.name} may have more errors than ${other.name} (${mediansOf([own, others])} of their requests are unchecked or were not sent)`;
 }
 

@@ -4,6 +4,8 @@
  * from which it could not fire.
  */
 import { quote, usageError } from '../../common/errors.js';
+import { total } from '../../common/sums.js';
+import { PERCENTILES } from '../latency.js';
 import { formatFigure } from '../runs/figures.js';
 import { METRICS } from '../runs/run-set.js';
 
@@ -12,7 +14,7 @@ import { METRICS } from '../runs/run-set.js';
 
 /**
  * `why`: it is not a whole, valid run; `metrics`: by key
- * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null, mean: number | null}>}} JudgedGroup
+ * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null, mean: number | null, unknown?: readonly number[]}>}} JudgedGroup
  */
 /** @typedef {{groups: readonly JudgedGroup[], bias: Pick<ErrorBias, 'whyMore'>}} Context */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
@@ -101,7 +103,7 @@ function judgeOne(rule, metric, difference, { groups, bias }) {
   const judged = judgeShown(rule, metric, difference);
   const [doubt] = [
     ...cannotFire(rule, metric, groups[base]),
-    ...mayBeLonger(rule, metric, bias.whyMore(other, base, metric.unit)),
+    ...mayBeLonger(rule, metric, groups[base], groups[other], bias.whyMore(other, base, metric.unit)),
     ...[groups[base], groups[other]].flatMap(doubtsOf),
   ];
   if (judged.verdict === 'failed' || doubt === undefined) return judged;
@@ -146,10 +148,25 @@ function cannotFire({ direction, min }, { key, unit }, { name, metrics }) {
   return canFire ? [] : [`But with ${name} at ${formatFigure(unit, from)}, the rule could not have failed.`];
 }
 
-/** A longer time counts also with more errors; a limit that it does not reach may be reached without them. @param {FailIf} rule @param {ComparedMetric} metric @param {string | null} why the group has more errors */
-function mayBeLonger({ direction }, { unit }, why) {
+/** Of the requests above a percentile: so few more failures, if each had taken longest, move e.g. the p99 at most to the p99.1. */
+const FEW = 0.1;
+
+/**
+ * A longer time counts also with more errors; a limit that it does not reach may be reached without them.
+ * @param {FailIf} rule @param {ComparedMetric} metric @param {JudgedGroup} before @param {JudgedGroup} after
+ * @param {string | null} why it has more errors
+ */
+function mayBeLonger({ direction }, { key, unit }, before, after, why) {
   if (unit !== 'ms' || direction < 0 || why === null) return [];
+  const above = 1 - (PERCENTILES.find(({ figure }) => figure === key)?.share ?? 1);
+  if (mostErrors(after) - Number(before.metrics.errors?.mean) < FEW * above) return [];
   return [`But ${why}, and a failure may have ended before the response would have come.`];
+}
+
+/** @param {JudgedGroup} group @returns {number} mean share of its runs, with all that is unknown; NaN: not known */
+function mostErrors({ metrics: { errors } }) {
+  const unknown = errors?.unknown ?? [];
+  return Number(errors?.mean) + total(unknown) / Math.max(1, unknown.length);
 }
 
 /** With half of the runs excluded or missing, the others no longer bound the median of all. @param {JudgedGroup} group */
