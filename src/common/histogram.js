@@ -305,22 +305,20 @@ function indexAtRank(histogram, rank) {
   return index;
 }
 
-/** @typedef {{share: number, ms: number}} Delay at most this share of the samples was delayed by more than `ms` */
+/** @typedef {{ms: number, count: number}} Delay at most `count` of the times have a longer one than `ms` */
 
 /**
- * The k-th smallest of n delayed times is at most what the (k - m)-th would be without delay, plus `ms`, if at most m of them
- * were delayed by more than `ms`.
- * @param {Histogram | SparseHistogram} histogram of delayed times @param {Delay[]} delays the largest first, with the smallest share
+ * The k-th smallest of n times without delay is at least the (k - m)-th with delay, minus `ms`, if at most m were delayed by
+ * more than `ms`.
+ * @param {Histogram | SparseHistogram} histogram of delayed times @param {(n: number) => Delay[]} delaysOf n times; none: unknown
  * @returns {Histogram | SparseHistogram} the times without delay: at each rank the highest of these lower bounds
  */
-export function withoutDelay(histogram, delays) {
+export function withoutDelay(histogram, delaysOf) {
   const { packed, totalCount: n } = sumHistograms([histogram]);
+  const delays = delaysOf(n);
   if (delays.length === 0) return histogram;
   /** Each: the same times, shifted by ranks and by time. */
-  const shifted = delays.map(({ share, ms }) => {
-    const ranks = Math.floor(share * n * (1 + 1e-12));
-    return { ranks, us: 1000 * ms, at: -2, end: ranks };
-  });
+  const shifted = delays.map(({ ms, count }) => ({ us: 1000 * ms, at: -2, end: count }));
   /** @type {SparseHistogram} */
   const bounds = new Map();
   for (let rank = 0; rank < n; ) {

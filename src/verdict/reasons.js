@@ -187,16 +187,17 @@ function busyMachine(observed) {
       (isOpen ? `the tool sent requests up to ${latest} late` : `the tool stood still for ${latest}`),
     'the target, which shares it, had to wait for a core',
   ].find((text) => text !== false);
+  const cause = causeOf(observed, isLate && !isFull && !isStopped);
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
-  const detail = [
-    isStopped && isOpen && burst,
-    isFull && (isLate || isStopped) && shared,
-    causeOf(observed, isLate && !isFull && !isStopped),
-  ]
+  const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, cause]
     .filter(Boolean)
     .join(' ');
-  const remedy = isFull ? 'Run the tool on another machine, or stop other programs.' : moreCpu(observed);
+  const remedy = isFull
+    ? 'Run the tool on another machine, or stop other programs.'
+    : cause === WOKEN_LATE
+      ? 'Use a machine whose cores are its own.'
+      : moreCpu(observed);
   return { text: `${whichBusy(observed)}: ${effect}.`, ...(detail !== '' && { detail }), remedy };
 }
 
@@ -216,7 +217,7 @@ function causeOf({ gc, runQueueShare, busyShare }, isLate) {
   if (queued >= 0.01)
     return `The sender waited for a CPU core for ${(queued * 100).toPrecision(2)} % of the time.`;
   if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
-  if (gc.longestMs < LATE_MS) return isLate ? WOKEN_LATE : null;
+  if (gc.longestMs < LATE_MS) return isLate && runQueueShare !== null ? WOKEN_LATE : null;
   return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
 }
 

@@ -390,9 +390,9 @@ test('watches how late its sleeps end, from time zero', () => {
 });
 
 test('the times without what the tool may have added have no late wake-ups', () => {
-  const delays = [
-    { share: 0, ms: 30 },
-    { share: 0.5, ms: 1 },
+  const delays = (/** @type {number} */ n) => [
+    { ms: 30, count: 0 },
+    { ms: 1, count: n / 2 },
   ];
   const { recorder } = setUp({ delays });
   for (const ms of [10, 11, 20, 40]) recorder.record(sample(0, ms, 'good'));

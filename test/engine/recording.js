@@ -19,7 +19,7 @@ export const classify = (_status, body, index) => {
 
 /**
  * @param {{warmupMs?: number, measuredMs?: number | null, operations?: number, shards?: number, judge?: typeof classify,
- *   delays?: Delay[]}} [options] `delays` of the sender's wake-ups
+ *   delays?: (n: number) => Delay[]}} [options] `delays` of the sender's wake-ups
  */
 export function setUp({
   warmupMs = 0,
@@ -27,7 +27,7 @@ export function setUp({
   operations = 1,
   shards = 1,
   judge = classify,
-  delays = [],
+  delays = () => [],
 } = {}) {
   /** @type {SecondRow[]} */
   const rows = [];

@@ -112,6 +112,7 @@ livePort?.close();
 
 function warmUp() {
   const { status, body } = fixture.firstResponse ?? STAND_IN_RESPONSE;
+  const wakes = watchWakes();
   const rounds = hasFewRequests(load) ? ROUNDS_FOR_FEW : ROUNDS;
   for (let round = 0; round < rounds; round++) {
     const small = createRingMemory(SMALL_RING);
@@ -157,9 +158,10 @@ function warmUp() {
     const onTaken = round % 2 === 0 ? () => addNext() : addNext;
     const ignore = IGNORE[round % IGNORE.length];
     const measured = { warmupMs: 0, measuredMs: SAMPLES * GAP_MS, onSecond: ignore, onKept: ignore };
-    const recorder = createRecorder({ operations, shards, ...measured });
+    const recorder = createRecorder({ operations, shards, ...measured, wakes });
     const reports = [() => void recorder.soFar(), () => void recorder.soFar()];
     const onReport = livePort === null ? null : reports[round % 2];
-    recordAll({ reader: openReader(small), recorder, onTaken, onReport });
+    recordAll({ reader: openReader(small), recorder, onTaken, onReport, wakes });
   }
+  wakes.close();
 }

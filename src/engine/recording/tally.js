@@ -169,13 +169,15 @@ function latencyOf(make) {
 }
 
 /**
- * @param {Tally} tally @param {Delay[]} [wakes] of the sender's wake-ups: the target's own times have none
+ * @param {Tally} tally @param {(n: number) => Delay[]} [delaysOf] the sender's wake-ups: the target's own times have none
  * @returns {Tally<PackedHistogram>} histograms in one buffer; post it at once: it shares objects with `tally`
  */
-export function packTally({ cells, lag, readLate, displaced }, wakes = []) {
+export function packTally({ cells, lag, readLate, displaced }, delaysOf = () => []) {
   const outcomes = cells.flatMap((cell) => Object.values(cell.outcomes));
   const histograms = outcomes.flatMap(({ latency }) =>
-    SERIES.map((series) => (OWN.includes(series) ? withoutDelay(latency[series], wakes) : latency[series])),
+    SERIES.map((series) =>
+      OWN.includes(series) ? withoutDelay(latency[series], delaysOf) : latency[series],
+    ),
   );
   const [packedLag, packedReadLate, ...packed] = packHistograms([lag, readLate, ...histograms]);
   let at = 0;
