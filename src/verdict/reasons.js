@@ -4,11 +4,13 @@
  * but for the queue at the target after a stop of the tool.
  */
 import { valueAtShare } from '../common/histogram.js';
+import { total } from '../common/sums.js';
 import { formatCount, formatDuration, formatLatency, formatRate, listFirst } from '../common/units.js';
 import { MIN_STALLED_MS } from '../engine/watch/sender.js';
 import { percentileBar } from './bars.js';
 import { failedAtLimits } from './observed.js';
 
+/** @import { Distribution } from '../common/histogram.js' */
 /** @import { Observed } from './observed.js' */
 
 /** @typedef {{grade?: 'invalid' | 'remark', text: string, detail?: string, remedy: string}} Reason default: remark */
@@ -171,7 +173,7 @@ function notOffered(observed) {
 
 /** @type {Find} */
 function busyMachine(observed) {
-  const { response, ownResponse, targetIsLocal, machine, model, lag, stalledMs } = observed;
+  const { response, ownResponse, targetIsLocal, machine, model, lag, readLate, stalledMs } = observed;
   if (response.totalCount === 0) return null;
   const { value, tool } = percentileBar({ reported: response, target: ownResponse }, 0.99);
   const isLate = tool >= LATE_MS && tool > LATE_SHARE * value;
@@ -187,7 +189,9 @@ function busyMachine(observed) {
       (isOpen ? `the tool sent requests up to ${latest} late` : `the tool stood still for ${latest}`),
     'the target, which shares it, had to wait for a core',
   ].find((text) => text !== false);
-  const cause = causeOf(observed, isLate && !isFull && !isStopped);
+  const countedMs = total([lag, readLate].map(p99Of));
+  const isWokenLate = isLate && !isFull && !isStopped && 2 * countedMs < tool;
+  const cause = isWokenLate ? WOKEN_LATE : causeOf(observed);
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, cause]
@@ -195,7 +199,7 @@ function busyMachine(observed) {
     .join(' ');
   const remedy = isFull
     ? 'Run the tool on another machine, or stop other programs.'
-    : cause === WOKEN_LATE
+    : isWokenLate
       ? 'Use a machine whose cores are its own.'
       : moreCpu(observed);
   return { text: `${whichBusy(observed)}: ${effect}.`, ...(detail !== '' && { detail }), remedy };
@@ -209,15 +213,18 @@ function whichBusy({ busyParts }) {
 }
 
 const WOKEN_LATE =
-  'The sender was neither busy nor waiting for a core: an idle virtual machine may be woken late by its host.';
+  'The sender was late by less, but other threads of the tool were woken late: the cores of a virtual machine wake up late if its host is busy.';
 
-/** @param {Observed} observed @param {boolean} isLate the tool, in reading or sending @returns {string | null} a sentence */
-function causeOf({ gc, runQueueShare, busyShare }, isLate) {
+/** @param {Distribution} late */
+const p99Of = (late) => (late.totalCount === 0 ? 0 : valueAtShare(late, 0.99));
+
+/** @param {Observed} observed @returns {string | null} a sentence */
+function causeOf({ gc, runQueueShare, busyShare }) {
   const queued = runQueueShare ?? 0;
   if (queued >= 0.01)
     return `The sender waited for a CPU core for ${(queued * 100).toPrecision(2)} % of the time.`;
   if (busyShare >= 0.9) return `The sender was busy for ${Math.floor(busyShare * 100)} % of the time.`;
-  if (gc.longestMs < LATE_MS) return isLate && runQueueShare !== null ? WOKEN_LATE : null;
+  if (gc.longestMs < LATE_MS) return null;
   return `The sender collected garbage for up to ${formatDuration(gc.longestMs)}.`;
 }
 

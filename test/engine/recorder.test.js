@@ -395,7 +395,7 @@ test('the times without what the tool may have added have no late wake-ups', () 
     { ms: 1, count: n / 2 },
   ];
   const { recorder } = setUp({ delays });
-  for (const ms of [10, 11, 20, 40]) recorder.record(sample(0, ms, 'good'));
+  for (const ms of [10, 11, 20, 60]) recorder.record(sample(0, ms, 'good'));
   const figuresOf = (/** @type {PackedTally} */ { cells: [{ outcomes }] }) =>
     Object.fromEntries(
       ['response', 'ownResponse', 'service', 'ownService', 'sendLag'].map((series) => {
@@ -403,11 +403,11 @@ test('the times without what the tool may have added have no late wake-ups', () 
         return [series, [1, 2, 3, 4].map((rank) => Math.round(lowestAtRank(sum, rank)))];
       }),
     );
-  const without = [0, 0, 9, 10];
+  const without = [0, 0, 9, 30];
   const figures = {
-    response: [10, 11, 20, 40],
+    response: [10, 11, 20, 60],
     ownResponse: without,
-    service: [10, 11, 20, 40],
+    service: [10, 11, 20, 60],
     ownService: without,
     sendLag: [0, 0, 0, 0],
   };

@@ -314,15 +314,23 @@ test('every reason is in the table', () => {
   );
 });
 
+test('late wake-ups, if the sender itself was late by less than half of it', () => {
+  const causeWith = (/** @type {number} */ readMs) => {
+    const [{ detail, remedy }] = judge({
+      readLate: histogram(1000, readMs),
+      ownResponse: histogram(1000, 80),
+      busyShare: 0.5,
+    }).reasons;
+    return [detail?.includes('woken late'), remedy.includes('whose cores are its own')];
+  };
+  assert.deepEqual(causeWith(9), [true, true]);
+  assert.deepEqual(causeWith(11), [undefined, false]);
+});
+
 const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
   ['garbage', { gc: { count: 3, totalMs: 90, longestMs: 40 } }, /collected garbage for up to 40 ms\.$/],
   ['waiting for a core', { runQueueShare: 0.02 }, /waited for a CPU core for 2\.0 % of the time\.$/],
   ['requests', { busyShare: 0.97 }, /busy for 97 % of the time\.$/],
-  [
-    'nothing that it counts',
-    {},
-    /^The sender was neither busy nor waiting for a core: an idle virtual machine/,
-  ],
   [
     'a target on the same machine',
     { machine: FULL },
