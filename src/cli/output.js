@@ -68,15 +68,24 @@ export function checkOutputs({ out, format }, kind, inputs = []) {
   refuseOverwrite(out, inputs);
 }
 
-/** @param {string} path @param {string} name in an error @returns {string} equal for two paths of one file */
-function checkFile(path, name) {
+/** @param {string} place without links */
+function assertAppendable(place) {
+  const stats = fs.statSync(place, { throwIfNoEntry: false });
+  if (stats === undefined) return assertWritable(place);
+  assertNotForeign(stats, place);
+  assertNotLinked(stats);
+  fs.accessSync(place, constants.W_OK);
+}
+
+/** @param {string} path @param {string} name in an error @param {(place: string) => void} assertFile @returns {string} equal for two paths of one file */
+function checkFile(path, name, assertFile = assertWritable) {
   try {
     // Throws ENOENT or ENOTDIR.
     fs.statSync(`${dirname(path)}/.`);
     const place = resolveLinks(path);
     const type = fileTypeAt(path);
     if (type === 'directory') throw Object.assign(new Error(), { code: 'EISDIR' });
-    if (type === 'file') assertWritable(path);
+    if (type === 'file') assertFile(place);
     else {
       assertNotForeign(fs.statSync(path), place);
       fs.accessSync(path, constants.W_OK);
@@ -120,7 +129,7 @@ export function summaryFile() {
     const message = `--github-summary is given, but ${SUMMARY_VARIABLE} is not set.`;
     throw usageError('no_github_summary', message, 'Outside GitHub Actions, use --out summary.md.');
   }
-  checkFile(path, SUMMARY_NAME);
+  checkFile(path, SUMMARY_NAME, assertAppendable);
   return path;
 }
 

@@ -45,6 +45,7 @@ export function assertWritable(path) {
   const exists = before !== undefined;
   const temporary = temporaryPathFor(place);
   try {
+    if (isStuck(before, place)) throw Object.assign(new Error(), { code: 'EPERM' });
     fs.closeSync(fs.openSync(temporary, 'wx'));
     ignoreFailure(() => fs.rmSync(temporary));
   } catch (error) {
@@ -112,6 +113,14 @@ function isForeign(stats, place) {
   if (stats === undefined || !isPlanted(stats)) return false;
   const { uid, mode } = fs.statSync(dirname(place));
   return uid !== stats.uid && (mode & 0o022) !== 0;
+}
+
+/** Only its owner, and that of the directory, may replace a file in a directory with the sticky bit (inode(7)). @param {fs.Stats | undefined} stats @param {string} place */
+function isStuck(stats, place) {
+  const user = process.geteuid?.();
+  if (stats === undefined || user === 0 || user === stats.uid) return false;
+  const { uid, mode } = fs.statSync(dirname(place));
+  return uid !== user && (mode & 0o1000) !== 0;
 }
 
 /** Before writing into it. @param {fs.Stats | undefined} stats @param {string} place see isForeign */

@@ -33,6 +33,10 @@ const [STOPPED, INTERRUPTED] = ['it was stopped before it sent anything', 'it wa
 /** Seconds: no report is on a later time, but parts may start a moment apart. */
 const REPORTED_AHEAD = 5;
 
+const PHASES = ['prepared', 'ready', 'connected'];
+/** Of a part in a task, that are shown: it may be someone else's program. */
+const MAX_EVENTS = 100;
+
 const never = new AbortController().signal;
 
 /** @param {GatheringOptions & {onOwnResult?: (result: Result) => unknown}} options `onOwnResult`: of part 0 alone */
@@ -67,11 +71,14 @@ export async function createLeader({ onOwnResult, ...options }) {
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
-    reached(state, message) {
-      state.phases.set(String(message.phase), message);
+    reached({ phases }, message) {
+      const phase = String(message.phase);
+      if (PHASES.includes(phase) && !phases.has(phase)) phases.set(phase, message);
     },
-    event: (_, { text }, name) =>
-      onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` }),
+    event(state, { text }, name) {
+      if (++state.events <= MAX_EVENTS)
+        onEvent({ type: 'warning', text: `${name}: ${String(text).slice(0, 1000)}` });
+    },
     interval(state, { interval }) {
       state.interval = { ...Interval.parse(interval), atMs: monotonicMs() };
     },

@@ -11,7 +11,7 @@ import { capital } from './gathering.js';
 
 /**
  * What a part has reported on the task in progress
- * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, isInterrupted: boolean, interval: Received | null,
+ * @typedef {{phases: Map<string, WireMessage>, failed: PkiLoadError | null, isStopped: boolean, isInterrupted: boolean, events: number, interval: Received | null,
  *   result: Result | null, ports: MessagePort[]}} State
  */
 
@@ -30,6 +30,7 @@ export function createRoll(members) {
       failed: null,
       isStopped: false,
       isInterrupted: false,
+      events: 0,
       interval: null,
       result: null,
       ports: [],

@@ -1,11 +1,11 @@
 /** Pipes as `--out`: without a reader, with one that reads nothing, with one that comes later. A summary file that is replaced. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import fs, { closeSync, constants, openSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
+import fs, { closeSync, constants, linkSync, openSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { checkOutputs, writeDevice, writeReports } from '../../src/cli/output.js';
+import { checkOutputs, summaryFile, writeDevice, writeReports } from '../../src/cli/output.js';
 import { plantFile, plantLink, plantPipe } from '../common/plant-link.js';
 import { sampleResult } from '../result/sample.js';
 import { scratch } from './support.js';
@@ -38,12 +38,25 @@ test('a link that replaces the summary file while it is opened is not followed',
   assert.equal(await readFile(victim, 'utf8'), 'untouched');
 });
 
-test("another user's file in a shared directory gets no summary", async (t) => {
+test("another user's file in a shared directory gets no summary, which the command says before the run", async (t) => {
   const planted = plantFile(t);
+  process.env.GITHUB_STEP_SUMMARY = planted;
+  t.after(() => delete process.env.GITHUB_STEP_SUMMARY);
+  assert.throws(summaryFile, { message: /cannot be written: it belongs to another user/ });
   t.mock.method(process.stdout, 'write', () => true);
   const [failure] = await writeReports(sampleResult([]), { out: [], format: 'text', summary: planted });
   assert.match(Object(failure).message, /cannot be written: it belongs to another user/);
   assert.equal(await readFile(planted, 'utf8'), 'planted');
+});
+
+test('a summary file may be new, and may not have hard links', (t) => {
+  const path = scratch(t);
+  t.after(() => delete process.env.GITHUB_STEP_SUMMARY);
+  process.env.GITHUB_STEP_SUMMARY = path('new.md');
+  assert.equal(summaryFile(), path('new.md'));
+  linkSync(path('victim', 'untouched'), path('linked.md'));
+  process.env.GITHUB_STEP_SUMMARY = path('linked.md');
+  assert.throws(summaryFile, { message: /cannot be written: / });
 });
 
 describe('a pipe', () => {

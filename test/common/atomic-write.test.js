@@ -152,6 +152,30 @@ describe('a file that another user created', () => {
     assert.deepEqual([readFileSync(planted, 'utf8'), uid, mode & 0o777], ['new', process.getuid?.(), 0o644]);
   });
 
+  test('in a directory with the sticky bit is refused in advance, as it cannot be replaced', (t) => {
+    if (process.geteuid?.() !== 0) return t.skip('only root can act for other users');
+    const path = scratch(t);
+    chmodSync(path('.'), 0o755);
+    mkdirSync(path('tmp'));
+    chmodSync(path('tmp'), 0o1777);
+    const [file, own] = [path('tmp/r.json'), path('tmp/own.json')];
+    renameSync(plantFile(t), file);
+    const { uid } = statSync(file);
+    writeFileSync(own, 'old');
+    chownSync(own, uid + 1, uid + 1);
+    process.seteuid?.(uid + 1);
+    try {
+      assert.throws(() => assertWritable(file), { code: 'FOREIGN' });
+      assert.throws(() => writeAtomically(file, 'new'), { code: 'FOREIGN' });
+      assertWritable(own);
+      writeAtomically(own, 'new');
+    } finally {
+      process.seteuid?.(0);
+    }
+    assert.equal(readFileSync(file, 'utf8'), 'planted');
+    assert.deepEqual(readdirSync(path('tmp')).sort(), ['own.json', 'r.json']);
+  });
+
   test('at the last moment is not written into', (t) => {
     if (process.geteuid?.() !== 0) return t.skip('only root can give a file away');
     const planted = plantFile(t);

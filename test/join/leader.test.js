@@ -120,3 +120,21 @@ test('a wrong report or wrong figures of a second lose the part, before the live
     assert.deepEqual(posted, []);
   }
 });
+
+test('of a part that floods the others, a hundred messages are shown', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const { leader, where, texts } = await startLeader(t, plan, 2);
+  startFake(t, where, { index: 1, of: 2 }, ({ type, task }, send) => {
+    if (type === 'welcome') send({ type: 'plans', plans: [plan] });
+    if (type !== 'prepare') return;
+    for (let i = 0; i < 150; i++) send({ type: 'event', task, text: `news ${i}` });
+    send({ type: 'failed', task, error: { code: 'x', message: 'No.' } });
+  });
+  await leader.complete(never);
+  await assert.rejects(leader.run(plan), /Part 1 of 2: No\./);
+  leader.end();
+  assert.equal(texts.filter((text) => text.includes('news')).length, 100);
+});

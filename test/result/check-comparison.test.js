@@ -55,6 +55,8 @@ test('a variance below zero is rejected', () => {
 
 const [ONLY3, TWICE] = ['names group 3, but there are only 3 groups', 'the metric mean is listed twice'];
 const NO = (/** @type {string} */ name) => `the group "${name}" has no figures for constructor`;
+const notWithFirst = (/** @type {number} */ other, /** @type {number} */ base) =>
+  `mean compares group ${other} with group ${base}, but only others are compared, and with group 0`;
 const UNCOMPARED = 'mean of group 2 is compared 0 times, not once';
 
 /** @type {[(one: ReturnType<typeof comparison>) => unknown, ...string[]][]} how it is spoiled, and the complaints */
@@ -67,8 +69,14 @@ const BROKEN = [
     'p99 of group 1 is compared 2 times, not once',
   ],
   [({ metrics }) => (metrics[0].comparisons[1].other = 3), `mean ${ONLY3}`, UNCOMPARED],
-  [({ metrics }) => (metrics[0].comparisons[1].base = 7), 'mean names group 7, but there are only 3 groups'],
-  [({ metrics }) => (metrics[0].comparisons[1].base = 2), 'mean compares group 2 with itself'],
+  [
+    ({ metrics }) => (metrics[0].comparisons[1].base = 7),
+    'mean names group 7, but there are only 3 groups',
+    notWithFirst(2, 7),
+  ],
+  [({ metrics }) => (metrics[0].comparisons[1].base = 1), notWithFirst(2, 1)],
+  [({ metrics }) => metrics[0].comparisons.push({ base: 1, other: 0 }), notWithFirst(0, 1)],
+  [({ metrics }) => metrics[0].comparisons.push({ base: 0, other: 0 }), notWithFirst(0, 0)],
   [({ metrics }) => (metrics[1].best = 3), `p99 ${ONLY3}`],
   [({ metrics }) => (metrics[1].bestMedian = 9), 'p99 names group 9, but there are only 3 groups'],
   [({ metrics }) => (metrics[1].key = 'mean'), TWICE],

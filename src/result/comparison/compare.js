@@ -272,6 +272,9 @@ export function createErrorBias(given) {
     groups.map((one) => groups.map((other) => (one === other ? null : find(one, other)))),
   );
 
+  /** By group, once known. @type {boolean[]} */
+  const withMore = [];
+
   /**
    * The bar of a rate already includes unchecked responses.
    * @param {number} one index @param {number} other index @param {MetricHead['unit']} unit of the metric
@@ -288,7 +291,7 @@ export function createErrorBias(given) {
     whyMore,
 
     /** @param {number} group index @returns {boolean} it has more errors than another, whatever the tool's part */
-    hasMore: (group) => groups.some((other) => hasMoreErrors(groups[group], other)),
+    hasMore: (group) => (withMore[group] ??= groups.some((other) => hasMoreErrors(groups[group], other))),
 
     /** @param {number} group index @param {MetricHead['unit']} unit @returns {boolean} it has more errors than another, or may have */
     mayHaveMore: (group, unit) => groups.some((_, other) => whyMore(group, other, unit) !== null),

@@ -72,7 +72,10 @@ const Difference = z.object({
   /** Two-sided Mann-Whitney test. */
   pValue: number,
   /** As measured, and as it may be where the tool's part in the values is greater in one group than in the other. */
-  possible: z.array(z.object({ verdict: z.enum(VERDICTS), differencePercent: number })).optional(),
+  possible: z
+    .array(z.object({ verdict: z.enum(VERDICTS), differencePercent: number }))
+    .min(1)
+    .optional(),
   /** `not enough runs`: too few to show any. `not comparable`: the group that would win has more errors. */
   verdict: z.enum(VERDICTS),
   /** Why figures and verdict seem to disagree or cannot be compared: a sentence, also in `text`. */
@@ -144,7 +147,8 @@ function* checkMetric(groups, { key, comparisons, best, bestMedian }) {
   for (const index of new Set(named.filter((one) => one >= groups.length)))
     yield `${key} names group ${index}, but there are only ${groups.length} groups`;
   for (const { base, other } of comparisons)
-    if (base === other) yield `${key} compares group ${other} with itself`;
+    if (base !== 0 || other === 0)
+      yield `${key} compares group ${other} with group ${base}, but only others are compared, and with group 0`;
   const others = new Map(groupBy(comparisons, ({ other }) => other).map((own) => [own[0].other, own.length]));
   for (const i of groups.keys()) {
     const length = others.get(i) ?? 0;
