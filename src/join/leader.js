@@ -93,6 +93,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       state.isStopped = true;
     },
     failed(state, { error }, name) {
+      if (state.failed !== null) return;
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
@@ -107,6 +108,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   function onMessage(member, message, bytes) {
     const name = capital(member.name);
     if (message.type === 'interrupted') {
+      if (stateOf(member).isInterrupted) return;
       stateOf(member).isInterrupted = true;
       warnAll(`${name} was interrupted. All parts stop.`);
       interrupted.abort(interruptedError(`${name} was interrupted.`));

@@ -190,8 +190,10 @@ function busyMachine(observed) {
     'the target, which shares it, had to wait for a core',
   ].find((text) => text !== false);
   const countedMs = total([lag, readLate].map(p99Of));
-  const isWokenLate = isLate && !isFull && !isStopped && 2 * countedMs < tool;
-  const cause = isWokenLate ? WOKEN_LATE : causeOf(observed);
+  const isIdle = observed.runQueueShare !== null && observed.busyShare < IDLE_BELOW;
+  const known = causeOf(observed);
+  const isWokenLate = known === null && isIdle && isLate && !isFull && !isStopped && 2 * countedMs < tool;
+  const cause = isWokenLate ? WOKEN_LATE : known;
   const burst = `After up to ${latest} it sent the late requests at once: their wait for each other at the target counts as the target's.`;
   const shared = 'The target shares this machine, and its latency includes its waits for a core.';
   const detail = [isStopped && isOpen && burst, isFull && (isLate || isStopped) && shared, cause]
@@ -212,6 +214,8 @@ function whichBusy({ busyParts }) {
   return `The ${machine} of ${listFirst(busyParts, MAX_PARTS)} ${was} busy`;
 }
 
+/** A busier sender hardly sleeps. */
+const IDLE_BELOW = 0.5;
 const WOKEN_LATE =
   'The sender was late by less, but other threads of the tool were woken late: the cores of a virtual machine wake up late if its host is busy.';
 

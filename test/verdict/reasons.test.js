@@ -315,16 +315,19 @@ test('every reason is in the table', () => {
 });
 
 test('late wake-ups, if the sender itself was late by less than half of it', () => {
-  const causeWith = (/** @type {number} */ readMs) => {
+  const causeWith = (/** @type {number} */ readMs, /** @type {Partial<Observed>} */ changes = {}) => {
     const [{ detail, remedy }] = judge({
       readLate: histogram(1000, readMs),
       ownResponse: histogram(1000, 80),
-      busyShare: 0.5,
+      ...changes,
     }).reasons;
     return [detail?.includes('woken late'), remedy.includes('whose cores are its own')];
   };
   assert.deepEqual(causeWith(9), [true, true]);
   assert.deepEqual(causeWith(11), [undefined, false]);
+  assert.deepEqual(causeWith(9, { busyShare: 0.5 }), [undefined, false]);
+  assert.deepEqual(causeWith(9, { runQueueShare: null }), [undefined, false]);
+  assert.deepEqual(causeWith(9, { runQueueShare: 0.02 }), [false, false]);
 });
 
 const CAUSES = /** @type {[string, Parameters<typeof judge>[0], RegExp][]} */ ([
