@@ -105,8 +105,8 @@ export function resolveLinks(path) {
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /**
- * Another user may have created it in a shared directory, to read what is written into it or into a file with its owner and mode. The
- * directory's owner could replace any file in it anyway.
+ * Another user created it in a shared directory, and could read what is written into it, or into a new file with its owner and mode.
+ * The directory's owner is excepted: that user can replace any file there.
  * @param {fs.Stats | undefined} stats of a file, pipe or device @param {string} place without links
  */
 function isForeign(stats, place) {

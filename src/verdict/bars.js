@@ -4,7 +4,8 @@
  *
  * A request sent late by s and read late by r takes t + s + r, with t the target's own time. s is known, r has an
  * upper bound (engine/watch/sender.js); a request that waited for a connection inherits both from the requests
- * before it. How late a sleeping sender is woken has a bound by share of the requests (engine/watch/wakes.js). So reported times are an upper bound of the target's, and times minus all of this a lower bound.
+ * before it. How many of the requests may have woken a sleeping sender late, and by how much, has a bound too
+ * (engine/watch/wakes.js). So reported times are an upper bound of the target's, and times minus all of this a lower bound.
  */
 import { averageOf, lowestAtRank, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
 import { total } from '../common/sums.js';
