@@ -7,7 +7,7 @@ import { createAlarm } from './pacing/alarm.js';
 import { countDue, createPacer } from './pacing/pacer.js';
 import { createSlots } from './slots.js';
 import { BEGIN_EARLY_MS } from './watch/machine.js';
-import { BEAT_MS, createWatch, watchBacklog, watchStalls, worstStall } from './watch/sender.js';
+import { BEAT_MS, createWatch, LOOK_MS, watchBacklog, watchStalls, worstStall } from './watch/sender.js';
 
 /** @import { Connection, Request } from '../http/exchange.js' */
 /** @import { Kept } from '../operations/index.js' */
@@ -23,7 +23,6 @@ import { BEAT_MS, createWatch, watchBacklog, watchStalls, worstStall } from './w
 
 /** Interval of watermarks and backlog samples. */
 const WATERMARK_EVERY_MS = 100;
-const EXPIRE_MS = 10;
 /** With a connection free for longer than this while arrivals were due, the sender was late. */
 const LATE_MS = 20;
 /** A drop later than this may be the tool's fault: unread responses may keep connections busy. */
@@ -71,7 +70,7 @@ export function startSending(context) {
   thread?.onWake(alarm.check);
   const watch = createWatch({ emptySpinMs: alarm.emptySpinMs });
   const backlog = watchBacklog(settledFrom(load), schedule?.endMs ?? 0);
-  const expireEveryMs = Math.min(EXPIRE_MS, load.timeoutMs);
+  const expireEveryMs = Math.min(LOOK_MS, load.timeoutMs);
   const stages = stagesOf(load);
   const spans = stages.map(({ startMs, endMs }) => spanFrom(load.warmupMs + startMs, load.warmupMs + endMs));
   const stalledUntil = watchStalls(expireEveryMs, [spanFrom(load.warmupMs, arrivals.stopAtMs), ...spans]);

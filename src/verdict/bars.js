@@ -8,12 +8,12 @@
  * (engine/watch/wakes.js). So reported times are an upper bound of the target's, and times minus all of this a lower bound.
  */
 import { averageOf, lowestAtRank, meanOf, quantileRank, valueAtRank } from '../common/histogram.js';
+import { NORMAL_95 } from '../common/normal.js';
 import { total } from '../common/sums.js';
 import {
   gammaQuantile,
   lowerRank,
   meanAndVariance,
-  NORMAL_95,
   poissonBounds,
   proportionLowerBound,
   proportionUpperBound,

@@ -1,8 +1,7 @@
 /** Statistics behind error bars and verdicts: pure functions; bounds are one-sided at 95 % confidence. */
-const CONFIDENCE = 0.95;
+import { NORMAL_95 } from '../common/normal.js';
 
-/** 95 % quantile of the standard normal distribution. */
-export const NORMAL_95 = 1.6448536269514722;
+const CONFIDENCE = 0.95;
 
 /**
  * The rank whose value is an upper confidence bound of the q-quantile for any distribution: the
@@ -78,27 +77,6 @@ export function poissonBounds(count) {
   const at = (/** @type {number} */ n, /** @type {number} */ z) =>
     n <= 0 ? 0 : n + Math.sqrt(n) * gammaQuantile(2 / Math.sqrt(n), z);
   return { low: at(count, -NORMAL_95), high: at(count + 1, NORMAL_95) };
-}
-
-/**
- * P(Z > z) of the standard normal distribution. Below 3: Marsaglia's series (2004) for the area from 0 to z, which
- * loses no digits there; above: Laplace's 1/(z + 1/(z + 2/(z + 3/(z + ...)))), which converges fast there.
- * @param {number} z @returns {number}
- */
-export function normalUpperTail(z) {
-  if (z < 0) return 1 - normalUpperTail(-z);
-  const density = Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
-  if (z < 3) {
-    let [term, area] = [z, z];
-    for (let i = 3; term > area * 1e-17; i += 2) {
-      term *= (z * z) / i;
-      area += term;
-    }
-    return 0.5 - density * area;
-  }
-  let fraction = z;
-  for (let k = 200; k >= 1; k -= 1) fraction = z + k / fraction;
-  return density / fraction;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Tests whether a series of figures, one per second, drifts. Robust against outliers and ties. */
+import { normalUpperTail } from '../common/normal.js';
 import { median } from '../common/sums.js';
 import { isConstant, stagesOf } from '../plan/stages.js';
-import { normalUpperTail } from './statistics.js';
 
 /** @import { Second } from '../engine/recording/seconds.js' */
 /** @import { LoadPlan } from '../plan/load.js' */

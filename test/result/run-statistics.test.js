@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { normalUpperTail } from '../../src/common/normal.js';
 import { median } from '../../src/common/sums.js';
 import { differenceOf } from '../../src/result/comparison/compare-samples.js';
 import {
@@ -12,7 +13,6 @@ import {
   runsNeeded,
   smallestPValue,
 } from '../../src/result/comparison/run-statistics.js';
-import { normalUpperTail } from '../../src/verdict/statistics.js';
 import { noisy, slower, TEN } from './runs.js';
 import { near } from './support.js';
 

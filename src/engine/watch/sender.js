@@ -229,6 +229,8 @@ export function watchReading({ now, idleMs, queuedMs, emptySpinMs = () => 0, aft
   };
 }
 
+/** The sender looks at least this often whether it stood still; only then do requests expire. */
+export const LOOK_MS = 10;
 /** Shorter stops of a thread do not count: timers are that late on some systems, and a busy machine has many. */
 export const MIN_STALL_MS = 50;
 /** A smaller total, of a stage or of the run, is noise. */

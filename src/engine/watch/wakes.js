@@ -5,8 +5,9 @@
  * sender shows. The recorder thread sleeps for known times on the same cores, so its wake-ups are a sample of such delays.
  */
 import { createHistogram, recordMs, valueAtRank } from '../../common/histogram.js';
+import { NORMAL_95 } from '../../common/normal.js';
 import { openRunQueue } from './run-queue.js';
-import { MIN_STALL_MS } from './sender.js';
+import { LOOK_MS, MIN_STALL_MS } from './sender.js';
 
 /** @import { Delay } from '../../common/histogram.js' */
 
@@ -22,9 +23,7 @@ const TIMER_LATE_MS = 0.15;
 /** Delays that differ by less count as one. */
 const STEP = 0.8;
 /** The sender itself notices longer ones: see watchStalls. */
-const MAX_LATE_MS = MIN_STALL_MS + 10;
-/** One-sided 95 % of a normal distribution. */
-const NORMAL_95 = 1.645;
+const MAX_LATE_MS = MIN_STALL_MS + LOOK_MS;
 
 /**
  * @param {object} [sources] @param {() => number} [sources.now] ms

@@ -7,9 +7,9 @@
  * The interval is the middle 95 % of the differences of the medians (if both are 0: the means) of resampled runs (percentile
  * bootstrap; not BCa, whose acceleration cannot be estimated for a median).
  */
+import { normalUpperTail } from '../../common/normal.js';
 import { uniform } from '../../common/random.js';
 import { median, total } from '../../common/sums.js';
-import { normalUpperTail } from '../../verdict/statistics.js';
 
 /** A difference is shown where the p-value is below this. */
 export const ALPHA = 0.05;
