@@ -9,8 +9,14 @@ import { getSystemErrorMap } from 'node:util';
 /** @param {Content} content @returns {Iterable<string>} */
 export const piecesOf = (content) => (typeof content === 'string' ? [content] : content);
 
-/** Codes of our own: a link or a file that another user created, a file or device that another user replaced, and a file with hard links. */
-export const [PLANTED, FOREIGN, REPLACED, LINKED] = ['PLANTED', 'FOREIGN', 'REPLACED', 'LINKED'];
+/** Codes of our own: a link or a file that another user created, a file or device that another user replaced, a file with hard links, and a link of the kernel. */
+export const [PLANTED, FOREIGN, REPLACED, LINKED, MISNAMED] = [
+  'PLANTED',
+  'FOREIGN',
+  'REPLACED',
+  'LINKED',
+  'MISNAMED',
+];
 
 /** A file may be writable but not replaceable: it is a mount point, or its directory belongs to another user. */
 const IN_PLACE_ONLY = new Set(['EACCES', 'EBUSY', 'EPERM', 'EROFS', 'EXDEV']);
@@ -95,10 +101,22 @@ export function resolveLinks(path) {
     if (isPlanted(stats)) throw Object.assign(new Error(), { code: PLANTED });
     if (++links > MAX_LINKS) throw Object.assign(new Error(), { code: 'ELOOP' });
     const target = fs.readlinkSync(next);
+    if (isMisnamed(next, resolve(place, target))) throw Object.assign(new Error(), { code: MISNAMED });
     if (target.startsWith('/')) place = '/';
     left.push(...target.split('/').reverse());
   }
   return place;
+}
+
+/**
+ * In /proc, a link may lead into another mount namespace or to a removed file, and its text elsewhere (proc_pid_root(5)). The text
+ * of one to a pipe is no path at all.
+ * @param {string} link @param {string} target its text
+ */
+function isMisnamed(link, target) {
+  const [led, named] = [link, target].map((path) => fs.statSync(path, { throwIfNoEntry: false }));
+  const hasPath = led?.isFile() || led?.isDirectory();
+  return hasPath && (led?.dev !== named?.dev || led?.ino !== named?.ino);
 }
 
 /** Like Linux's fs.protected_symlinks, which containers may turn off, but in every directory, since another user may own it. @param {fs.Stats} link */
@@ -227,6 +245,7 @@ const REASONS = {
   [PLANTED]: 'its path has a link that another user created',
   [FOREIGN]: 'it belongs to another user, in a directory to which others may write',
   [LINKED]: 'it has hard links, so another file would change, too',
+  [MISNAMED]: 'its path has a link that leads elsewhere than its text says',
 };
 
 /** @type {Readonly<Record<string, string>>} */

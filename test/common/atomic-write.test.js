@@ -249,6 +249,23 @@ test('a link that takes the place of a file at the last moment gives it no mode'
   assert.throws(() => writeAtomically(file, 'new'), { code: 'REPLACED' });
 });
 
+test('a link of the kernel that leads elsewhere than its text is not followed', {
+  skip: process.platform !== 'linux',
+}, (t) => {
+  const path = scratch(t);
+  const removed = fs.openSync(path('removed', 'old'), 'r');
+  t.after(() => fs.closeSync(removed));
+  fs.rmSync(path('removed'));
+  const link = `/proc/self/fd/${removed}`;
+  for (const attempt of [
+    () => resolveLinks(link),
+    () => assertWritable(link),
+    () => writeAtomically(link, 'x'),
+  ])
+    assert.throws(attempt, { code: 'MISNAMED' });
+  assert.deepEqual(fs.readdirSync(path('.')), []);
+});
+
 test("another user's link to a directory is not followed", (t) => {
   const path = scratch(t);
   mkdirSync(path('mine'));
