@@ -2,7 +2,7 @@
  * A slot is one of `concurrency` connections, with at most one request in flight. It takes the three timestamps of
  * each of its requests and enforces their deadline to within 10 ms.
  */
-import { LARGE_BODY_BYTES } from '../http/exchange.js';
+import { LARGE_BODY_BYTES, LARGE_RESPONSE_BYTES } from '../http/exchange.js';
 
 /** @import { Connection, Exchange, Request } from '../http/exchange.js' */
 /** @import { Clock } from './clock.js' */
@@ -74,9 +74,6 @@ function createSlot(connection) {
  *   sent, when the slot took it
  */
 const startOf = ({ connectedFirst, sent, handed }) => (connectedFirst || Number.isNaN(sent) ? handed : sent);
-
-/** A longer response may not fit into the kernel's buffer: the server then waits until the tool reads. */
-const LARGE_RESPONSE_BYTES = 65_536;
 
 /** On a connection that is open. @param {Slot} slot */
 const isBeingWritten = ({ isWriting, sent }) => isWriting && !Number.isNaN(sent);
@@ -182,11 +179,12 @@ export function createSlots({
         slot.firstAwakeMs = reading.onSent(reading.now());
         slot.firstBytes = now;
       },
-      onResponse(status, body) {
+      onResponse(status, body, mayHaveWaited = false) {
         failedConnects = 0;
         const now = clock();
         const slowed = body.length > LARGE_RESPONSE_BYTES ? slowedMs(slot) : 0;
-        finish(slot, now, Math.max(slowed, lateUntilNow(slot)), null, status, body);
+        const waited = mayHaveWaited ? writtenLate(slot) + reading.awakeSince(slot.awakeMs) : 0;
+        finish(slot, now, Math.max(slowed, waited, lateUntilNow(slot)), null, status, body);
       },
       onFailure(failure, beforeSent) {
         const backsOff = beforeSent && backOffAfterFailedConnect;
@@ -203,18 +201,20 @@ export function createSlots({
     return Number.isNaN(sent) ? reading.openingLateMs(awakeMs, clock() - handed) : openedLateMs;
   }
 
+  /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was until the request was written */
+  const writtenLate = (slot) => openingLate(slot) + slot.writtenLateMs;
+
   /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was in writing the request, and in reading what has arrived */
   function lateUntilNow(slot) {
-    const { awakeMs, writtenLateMs } = slot;
     if (isBeingWritten(slot)) return slowedMs(slot);
-    return openingLate(slot) + writtenLateMs + reading.lateMs(awakeMs);
+    return writtenLate(slot) + reading.lateMs(slot.awakeMs);
   }
 
   /** @param {Slot} slot @returns {number} ms, upper bound: how much longer the server took because the tool was late */
   function slowedMs(slot) {
     if (!Number.isNaN(slot.firstBytes)) return slot.firstLateMs + reading.awakeSince(slot.firstAwakeMs);
     const writingMs = isBeingWritten(slot) ? reading.awakeSince(slot.awakeMs) : 0;
-    return openingLate(slot) + slot.writtenLateMs + writingMs;
+    return writtenLate(slot) + writingMs;
   }
 
   /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was, for a request without a response, or with one of unknown size */
@@ -222,8 +222,11 @@ export function createSlots({
 
   /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */
   function prolongedMs(slot) {
-    if (Number.isNaN(slot.firstBytes)) return slowedMs(slot);
-    return openingLate(slot) + slot.writtenLateMs + unreadMs() - slot.unreadMs;
+    // On an open connection, it waited only until the tool had read what had arrived.
+    const { connectedFirst, sent, handed } = slot;
+    const unsentMs = connectedFirst ? 0 : (Number.isNaN(sent) ? clock() : sent) - handed;
+    if (Number.isNaN(slot.firstBytes)) return unsentMs + slowedMs(slot);
+    return unsentMs + writtenLate(slot) + unreadMs() - slot.unreadMs;
   }
 
   /**

@@ -10,7 +10,8 @@
  * @property {() => void} [onHeldBack] part of the request waits for the server's flow control
  * @property {() => void} [onWritten] a request that is large or was held back is in the kernel's buffer
  * @property {() => void} [onFirstBytes] of a response that arrives in parts
- * @property {(status: number, body: Uint8Array) => void} onResponse the body is valid until the call returns
+ * @property {(status: number, body: Uint8Array, mayHaveWaited?: boolean) => void} onResponse the body is valid until the call returns;
+ *   `mayHaveWaited`: until the tool had read other responses on its connection
  * @property {(outcome: string, beforeSent: boolean) => void} onFailure
  * @typedef {object} Connection
  * @property {(timeoutMs: number) => Promise<void>} open connects in advance; the message of a
@@ -24,6 +25,9 @@
 
 /** A larger body may take several turns of the event loop to write: Linux's buffer begins with 16 KiB. */
 export const LARGE_BODY_BYTES = 16_384;
+
+/** More may not fit into the kernel's buffer: the server then waits until the tool reads. */
+export const LARGE_RESPONSE_BYTES = 65_536;
 
 /** Visible ASCII; callers escape everything else. */
 const PATH = /^\/[\x21-\x7e]*$/;

@@ -1,5 +1,5 @@
 /** An HTTP/2 connection of the load (RFC 9113) and the requests in flight on it. It never queues, retries or follows redirects. */
-import { LARGE_BODY_BYTES } from './exchange.js';
+import { LARGE_BODY_BYTES, LARGE_RESPONSE_BYTES } from './exchange.js';
 import { describeTransportError } from './failures.js';
 import * as wire from './http2-frames.js';
 import { MAX_BODY_BYTES, MAX_HEAD_BYTES, OWN_BUFFER_BYTES } from './response-reader.js';
@@ -43,6 +43,7 @@ export class Stream {
   expected = null;
   /** Of the connection, when it sent the request. */
   readsBefore = 0;
+  fullTurnsBefore = 0;
   #body = NOTHING;
   #length = 0;
 
@@ -118,6 +119,9 @@ export class Session {
   #begun = new Set();
   /** Chunks so far. */
   #reads = 0;
+  /** Bytes read in this turn of the event loop; and turns so far that read so many that the server may have had to wait. */
+  #turnBytes = 0;
+  #fullTurns = 0;
   #idleFrames = 0;
   /** Acknowledgements that the system has not taken, as the server does not read. */
   #unread = 0;
@@ -248,6 +252,7 @@ export class Session {
       this.#nextId += 2;
       stream.window = this.#streamWindow;
       stream.readsBefore = this.#reads;
+      stream.fullTurnsBefore = this.#fullTurns;
       this.#streams.set(stream.id, stream);
       stream.isSent = true;
       stream.isHeldBack = false;
@@ -301,8 +306,12 @@ export class Session {
   /** @param {Buffer} chunk */
   #read(chunk) {
     this.#reads++;
+    if (this.#turnBytes <= LARGE_RESPONSE_BYTES && this.#turnBytes + chunk.length > LARGE_RESPONSE_BYTES)
+      this.#fullTurns++;
+    this.#turnBytes += chunk.length;
     this.#reading ??= setImmediate(() => {
       this.#reading = null;
+      this.#turnBytes = 0;
       this.#start();
     });
     this.#readFrames(chunk);
@@ -426,7 +435,7 @@ export class Session {
     const { exchange } = stream;
     stream.exchange = null;
     this.#remove(stream);
-    exchange?.onResponse(status, body);
+    exchange?.onResponse(status, body, this.#fullTurns > stream.fullTurnsBefore);
     return true;
   }
 

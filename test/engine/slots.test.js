@@ -275,6 +275,42 @@ describe('a slot', () => {
     }
   });
 
+  test('a response that may have waited until others were read may be late by all the time awake since its request', () => {
+    for (const [mayHaveWaited, expected] of /** @type {const} */ ([
+      [true, 50],
+      [false, 1],
+    ])) {
+      const { time, exchange, late } = setUpLate({});
+      time.block(50);
+      exchange.onResponse(200, SMALL, mayHaveWaited);
+      assert.deepEqual(late, [expected]);
+    }
+  });
+
+  test('the timeout begins when the request is on the wire, not while the tool still reads what has arrived', () => {
+    const { time, slots, exchanges, done } = setUp({ timeoutMs: 100 });
+    slots.fire(0, 0);
+    time.block(90);
+    exchanges[0].onSent();
+    time.block(90);
+    slots.expire();
+    assert.equal(done.length, 0);
+    time.block(20);
+    slots.expire();
+    assert.equal(done[0]?.failure, 'timeout');
+  });
+
+  test('a request that the tool has not written within twice the timeout is late by the tool', () => {
+    const { time, slots, done } = setUp({ timeoutMs: 100 });
+    slots.fire(0, 0);
+    time.block(150);
+    slots.expire();
+    assert.equal(done.length, 0);
+    time.block(60);
+    slots.expire();
+    assert.equal(done[0]?.failure, 'tool_late');
+  });
+
   test('a response of which a part has come has more time if the tool stood still, and only then', () => {
     for (const [isPartly, stoppedMs, isLate] of /** @type {const} */ ([
       [false, 60, true],
@@ -527,6 +563,7 @@ describe('a slot', () => {
     const { time, slots, exchanges, done } = setUp({ count: 2, timeoutMs: 100, poll: true });
     slots.fire(0, 0);
     slots.fire(1, 0);
+    for (const { onSent } of exchanges) onSent();
     time.block(500);
     time.add(500, () => exchanges[0].onResponse(200, new Uint8Array(0)));
     slots.expire();
@@ -576,7 +613,7 @@ describe('a slot', () => {
   });
 
   test('does not time out a request fired because another timed out', () => {
-    const { time, slots, done } = setUp({
+    const { time, slots, exchanges, done } = setUp({
       count: 3,
       timeoutMs: 100,
       onFree: (all) => {
@@ -584,6 +621,7 @@ describe('a slot', () => {
       },
     });
     for (const index of [0, 1, 2]) slots.fire(index, 0);
+    for (const { onSent } of exchanges) onSent();
     time.block(100);
     slots.expire();
     assert.deepEqual(

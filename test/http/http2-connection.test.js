@@ -868,6 +868,30 @@ describe('on a server that sends any frames', () => {
     assert.deepEqual([statuses, elsewhere, written.length], [[200], [next], before]);
   });
 
+  test('tells of a response that the server may have held back until others were read', async () => {
+    const { session, read, settle } = dialled();
+    await settle(SETTINGS);
+    const waited = /** @type {unknown[]} */ ([]);
+    const send = () => {
+      const stream = new Stream();
+      const onResponse = (/** @type {unknown[]} */ ...[, , mayHaveWaited]) => waited.push(mayHaveWaited);
+      stream.begin(
+        /** @type {any} */ ({ onSent() {}, onFirstBytes() {}, onResponse, onFailure: assert.fail }),
+      );
+      stream.block = Buffer.from([0x82]);
+      session.add(stream);
+    };
+    for (let i = 0; i < 3; i++) send();
+    await settle(headers(3));
+    read(headers(1, OK, FLAG.END_HEADERS));
+    for (let i = 0; i < 4; i++) read(data(1, Buffer.alloc(16_384)));
+    await settle(data(1, 'x'));
+    await settle(headers(5));
+    send();
+    await settle(headers(7));
+    assert.deepEqual(waited, [false, true, false]);
+  });
+
   test('a request handed over while records are read, and given up: nothing was read since it was sent, so the next opens a connection', async () => {
     const { session, read, settle } = dialled();
     await settle(SETTINGS);
