@@ -15,10 +15,13 @@ import { maxOf, total } from './sums.js';
 const MAX_US = 86_400_000_000;
 
 /** Buckets and highest value of a histogram that has grown to MAX_US. */
-const [MAX_BUCKETS, HIGHEST_US] = [28_672, 137_438_953_471n];
+export const MAX_BUCKETS = 28_672;
+const HIGHEST_US = 137_438_953_471n;
 
 /** Counts are 32-bit integers; shifts are of such, too. */
 const MAX_INT32 = 2 ** 31 - 1;
+/** Of the longest number in a text. */
+const NUMBER_BYTES = 5;
 
 /** Size of the header of an encoded histogram; its counts follow. */
 const HEADER_BYTES = 40;
@@ -89,12 +92,12 @@ export function encodeHistogram(distribution) {
   return text;
 }
 
-/** Much faster than decoding. @param {string} text untrusted @returns {number} its non-empty buckets; 0: unreadable */
+/** Much faster than decoding. @param {string} text untrusted @returns {number | null} its non-empty buckets; null: unreadable */
 export function countBuckets(text) {
   try {
     return bucketsOf(text).length / 2;
   } catch {
-    return 0;
+    return null;
   }
 }
 
@@ -113,7 +116,7 @@ function bucketsOf(text) {
   const length = bytes.length < 8 ? -1 : bytes.readInt32BE(4);
   if (length <= 0 || length > bytes.length - 8) throw new RangeError('a histogram is truncated');
   // Longer data is not from this tool, and could exhaust the memory. Most data fits into a small chunk.
-  const limits = { maxOutputLength: HEADER_BYTES + 9 * MAX_BUCKETS, chunkSize: 1024 };
+  const limits = { maxOutputLength: HEADER_BYTES + NUMBER_BYTES * MAX_BUCKETS, chunkSize: 1024 };
   const data = inflateSync(bytes.subarray(8, 8 + length), limits);
   const packed = isOurHeader(data) ? readCounts(data.subarray(HEADER_BYTES)) : null;
   if (packed === null) throw new RangeError('a histogram was not written by this tool');
@@ -127,20 +130,26 @@ function isOurHeader(data) {
   return digits === 3 && lowest === 1n && highest >= 2n && highest <= HIGHEST_US;
 }
 
-/** @param {Buffer} data a number for each bucket or run of empty buckets @returns {PackedHistogram | null} null: malformed */
+/**
+ * Each number in its shortest form, and one for all empty buckets in a row: a text that takes longer to read has more buckets.
+ * @param {Buffer} data a number for each bucket or run of empty buckets @returns {PackedHistogram | null} null: malformed
+ */
 function readCounts(data) {
   const packed = [];
-  for (let at = 0, bucket = 0; at < data.length; ) {
+  for (let at = 0, bucket = 0, wasEmpty = false; at < data.length; ) {
     let number = 0;
     // LEB128, zigzag: 2n is a bucket with count n; 2n - 1 is a run of n empty buckets.
-    for (let byte = 128, unit = 1, i = 0; byte >= 128 && i < 9; i++, unit *= 128) {
-      if (at === data.length) return null;
+    for (let byte = 128, unit = 1, i = 0; byte >= 128; i++, unit *= 128) {
+      if (at === data.length || i === NUMBER_BYTES) return null;
       byte = data[at++];
+      if (byte === 0 && i > 0) return null;
       number += (byte % 128) * unit;
     }
     const isRun = number % 2 === 1;
-    if (!isRun && number > 2 * MAX_INT32) return null;
-    if (!isRun && number > 0) packed.push(bucket, number / 2);
+    const isEmpty = isRun || number === 0;
+    if ((isEmpty && wasEmpty) || (!isRun && number > 2 * MAX_INT32)) return null;
+    if (!isEmpty) packed.push(bucket, number / 2);
+    wasEmpty = isEmpty;
     bucket += isRun ? (number + 1) / 2 : 1;
     if (bucket > MAX_BUCKETS) return null;
   }

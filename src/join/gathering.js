@@ -37,6 +37,12 @@ const MAX_STRANGERS_LATER = 16;
 /** Missing parts that a message names. */
 const MAX_NAMED = 10;
 
+/** That are shown: refused parts may come again and again. */
+const MAX_REFUSALS = 100;
+
+/** Of a message of a part that is not admitted: its plans may be so much longer than those of part 0. */
+const [PLANS_BYTES, PLANS_TIMES] = [2 ** 20, 4];
+
 /**
  * @param {GatheringOptions} options
  * @param {{onMessage: (member: Member, message: WireMessage, bytes: number) => void, onLost: (member: Member) => void}} calls
@@ -54,8 +60,11 @@ export async function createGathering(
   const proved = new Set();
   /** Addresses that have used another secret, or a recorded proof. @type {Set<string>} */
   const unproven = new Set();
-  /** Why a part was refused, by its number. @type {Map<unknown, string>} */
+  /** Why a part was refused, by its number; null: it has none. @type {Map<number | null, string>} */
   const refusals = new Map();
+  /** Refusals that were shown. */
+  let shown = 0;
+  const maxBytes = PLANS_BYTES + PLANS_TIMES * JSON.stringify(plans).length;
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -79,6 +88,7 @@ export async function createGathering(
       isLeader: true,
       silenceMs,
       proved,
+      maxBytes,
       onMessage(message, bytes) {
         if (message.type === 'ping') answer(message.at);
         else if (member !== null) calls.onMessage(member, message, bytes);
@@ -103,16 +113,20 @@ export async function createGathering(
   /** A part that comes again for the same reason is not reported again. @param {Wire} wire @param {unknown} index @param {string} why */
   function refuse(wire, index, why) {
     strangers.delete(wire);
-    wire.send({ type: 'refused', why, isHere: members.get(Number(index))?.lost === null && !hasBegun });
+    const part = isPart(index) ? Number(index) : null;
+    wire.send({ type: 'refused', why, isHere: members.get(Number(part))?.lost === null && !hasBegun });
     wire.end();
-    if (refusals.get(index) !== why) warn(`A part was refused: ${why}.`);
-    if (refusals.size < of || refusals.has(index)) refusals.set(index, why);
+    if (refusals.get(part) !== why && shown++ < MAX_REFUSALS) warn(`A part was refused: ${why}.`);
+    refusals.set(part, why);
     return null;
   }
 
+  const isPart = (/** @type {unknown} */ index) =>
+    Number.isInteger(index) && Number(index) >= 0 && Number(index) < of;
+
   /** @param {unknown} index @returns {string | null} why this part cannot come */
   function whyNot(index) {
-    if (!Number.isInteger(index) || Number(index) < 0 || Number(index) >= of) return 'there is no such part';
+    if (!isPart(index)) return 'there is no such part';
     const name = partName({ index: Number(index), of });
     if (index === 0) return `${name} is here already: it is the one that listens`;
     if (members.get(Number(index))?.lost === null) return `${name} is here already`;
@@ -126,9 +140,11 @@ export async function createGathering(
       return refuse(wire, index, `it is version ${other}, but part 0 is ${TOOL_VERSION}`);
     if (theirs !== of)
       return refuse(wire, index, `it is one of ${Number(theirs)} parts, but part 0 expects ${of}`);
-    const shown = (/** @type {unknown} */ one) => (one === null ? 'none' : Number(one));
-    if (given !== seed)
-      return refuse(wire, index, `its --seed and that of part 0 differ (${shown(given)} and ${shown(seed)})`);
+    const seedText = (/** @type {unknown} */ one) => (one === null ? 'none' : Number(one));
+    if (given !== seed) {
+      const both = `(${seedText(given)} and ${seedText(seed)})`;
+      return refuse(wire, index, `its --seed and that of part 0 differ ${both}`);
+    }
     const why = whyNot(index);
     if (why !== null) return refuse(wire, index, why);
     wire.send({ type: 'welcome' });
@@ -147,6 +163,7 @@ export async function createGathering(
     const member = { index, name, wire, lost: null };
     members.set(index, member);
     strangers.delete(wire);
+    wire.allowLength();
     wire.send({ type: 'admitted' });
     onEvent({ type: 'notice', text: `${capital(name)} is here.` });
     if (missing().length === 0) whenComplete();
@@ -214,7 +231,7 @@ export async function createGathering(
 /** @param {string} text */
 export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** @param {number[]} missing @param {number} of @param {number} timeoutMs @param {Map<unknown, string>} refusals */
+/** @param {number[]} missing @param {number} of @param {number} timeoutMs @param {Map<number | null, string>} refusals */
 function notComplete(missing, of, timeoutMs, refusals) {
   const named = missing.slice(0, MAX_NAMED).join(', ') + (missing.length > MAX_NAMED ? ', ...' : '');
   const parts =

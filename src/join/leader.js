@@ -1,6 +1,6 @@
 /** Part 0 of a joined run: prepares and runs each plan together with the other parts, behind the interface of run.js. */
 import { EXIT, PkiLoadError } from '../common/errors.js';
-import { interruptedError } from '../common/stop.js';
+import { interruptedError, removeSignalHandlers } from '../common/stop.js';
 import { maxOf } from '../common/sums.js';
 import { mergeResults } from '../result/parts/merge-results.js';
 import { checkDocument } from '../result/read-document.js';
@@ -33,7 +33,13 @@ const [STOPPED, INTERRUPTED] = ['it was stopped before it sent anything', 'it wa
 /** Seconds: no report is on a later time, but parts may start a moment apart. */
 const REPORTED_AHEAD = 5;
 
+/** Usual bytes of a result: of the rest and of each operation in each stage, and of each second. */
+const [CELL_BYTES, SECOND_BYTES] = [2 ** 20, 2 ** 13];
+/** Times as long as usual, at most. */
+const MAX_LONGER = 16;
+
 const PHASES = ['prepared', 'ready', 'connected'];
+const ANSWERS = ['result', 'stopped', 'failed'];
 /** Of a part in a task, that are shown: it may be someone else's program. */
 const MAX_EVENTS = 100;
 
@@ -69,6 +75,8 @@ export async function createLeader({ onOwnResult, ...options }) {
     send({ type: 'event', text });
   }
 
+  const secondsSoFar = () => (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
+
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
     reached({ phases }, message) {
@@ -82,18 +90,25 @@ export async function createLeader({ onOwnResult, ...options }) {
     interval(state, { interval }) {
       state.interval = { ...Interval.parse(interval), atMs: monotonicMs() };
     },
-    report({ ports }, { thread, report }) {
-      const seconds = (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
-      ports[Number(thread)]?.postMessage(readReport(report, cells, seconds));
+    report({ ports }, { thread, report }, _, bytes) {
+      ports[Number(thread)]?.postMessage(readReport(report, cells, secondsSoFar(), bytes));
     },
     result(state, { result }, name, bytes) {
-      state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
+      if (over === null) return;
+      const usual = (1 + cells) * CELL_BYTES + secondsSoFar() * SECOND_BYTES;
+      if (bytes > MAX_LONGER * usual) throw new RangeError('a result too long for this run');
+      // The check of a made-up one may take minutes, which only a signal without a handler ends.
+      const restoreHandlers = bytes > usual ? removeSignalHandlers() : null;
+      try {
+        state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
+      } finally {
+        restoreHandlers?.();
+      }
     },
     stopped(state) {
       state.isStopped = true;
     },
     failed(state, { error }, name) {
-      if (state.failed !== null) return;
       const { code, message, remedy, exitCode } = Object(error);
       state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
@@ -113,7 +128,10 @@ export async function createLeader({ onOwnResult, ...options }) {
       warnAll(`${name} was interrupted. All parts stop.`);
       interrupted.abort(interruptedError(`${name} was interrupted.`));
     } else if (message.task === task && Object.hasOwn(HANDLERS, message.type)) {
-      HANDLERS[message.type](stateOf(member), message, name, bytes);
+      const state = stateOf(member);
+      // A task has one answer.
+      if (!ANSWERS.includes(message.type) || !hasEnded({ member, state }))
+        HANDLERS[message.type](state, message, name, bytes);
     }
     roll.changed();
   }
@@ -193,7 +211,7 @@ export async function createLeader({ onOwnResult, ...options }) {
       const part = planOfPart(plan, own);
       const intervals = () => each().map(({ state }) => state.interval);
       const view = await createJointView(plan, [part.load.threads, ...threads], { ...options, intervals });
-      cells = view.cells;
+      [cells, zeroMs] = [view.cells, monotonicMs()];
       startTask({ type: 'run', id, plan, hasReports: view.hasReports });
       for (const [i, member] of members.entries()) stateOf(member).ports = view.ports[i];
       stop.addEventListener('abort', onStop);

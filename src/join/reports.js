@@ -6,6 +6,7 @@ import { countBuckets, isPacked } from '../common/histogram.js';
 import { maxOf } from '../common/sums.js';
 import { SERIES } from '../engine/recording/tally.js';
 import { amount, count, each, ms } from '../result/declared.js';
+import { bucketsAllowed } from '../result/read-document.js';
 import { MergeOperation, Outcomes, SuccessTimes, Verification } from '../result/schema.js';
 
 /** @import { Report } from '../engine/recording/recorder.js' */
@@ -52,13 +53,19 @@ const Cell = MergeOperation.omit({ own: true }).extend({
   ),
 });
 
-const Encoded = z.string().refine((text) => countBuckets(text) > 0);
-const Row = z.object({
-  ...each(['second', 'succeeded', 'failed'], count),
-  ...each(['p50', 'p90', 'p99', 'max', 'lagMax', 'lag99'], ms),
-  ...each(['histogram', 'lag'], Encoded.nullable()),
-  ...{ failures: Outcomes, histogramSeconds: z.literal(1) },
-});
+const FIGURES = /** @type {const} */ (['p50', 'p90', 'p99', 'max', 'lagMax']);
+const Row = z
+  .object({
+    ...each(['second', 'succeeded', 'failed'], count),
+    ...each([...FIGURES, 'lag99'], ms),
+    ...each(['histogram', 'lag'], z.string().nullable()),
+    ...{ failures: Outcomes, histogramSeconds: z.literal(1) },
+  })
+  // Rows of several parts are merged by their histograms.
+  .refine((row) => {
+    const isEmpty = row.succeeded + row.failed === 0;
+    return [row.histogram, ...FIGURES.map((key) => row[key])].every((one) => (one === null) === isEmpty);
+  });
 
 const Packed = z.object({
   tally: z.object({
@@ -76,10 +83,21 @@ export function packReport(value) {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, packReport(inner)]));
 }
 
-/** @param {unknown} packed @param {number} cells @param {number} seconds of the run so far @returns {Report} @throws {Error} it is none of this run */
-export function readReport(packed, cells, seconds) {
+/**
+ * @param {unknown} packed @param {number} cells @param {number} seconds of the run so far @param {number} bytes of its message
+ * @returns {Report} @throws {Error} it is none of this run, or too costly
+ */
+export function readReport(packed, cells, seconds, bytes) {
   const report = /** @type {Report} */ (Packed.parse(packed));
   const { atMs, rows, open, tally } = report;
+  if (rows.some(({ second }, i) => i > 0 && second <= rows[i - 1].second))
+    throw new RangeError('a report with a second twice');
+  let left = bucketsAllowed(bytes);
+  for (const text of [...rows, open].flatMap((row) => [row?.histogram ?? [], row?.lag ?? []].flat())) {
+    const buckets = countBuckets(text) ?? 0;
+    left -= buckets;
+    if (buckets === 0 || left < 0) throw new RangeError('a report with a wrong histogram');
+  }
   const ends = [atMs / 1000, ...rows.map(({ second }) => second), open?.second ?? 0];
   for (const { perSecond, lastSuccessMs } of tally.cells)
     ends.push(lastSuccessMs / 1000, ...Object.values(perSecond).map(({ length }) => length - 1));

@@ -45,13 +45,22 @@ function macOf(key, ...parts) {
 /**
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
- *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>}} options `onOpen`: the other side has proved that it knows the secret;
- *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `onMessage`: gets each message and its length; if it throws, the connection closes;
+ *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>, maxBytes?: number}} options `onOpen`: the other side has proved that it knows the secret;
+ *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `maxBytes`: of a text, until `allowLength`; `onMessage`: gets each message and its length; if it throws, the connection closes;
  *   `onClose`: called once; `why` is a clause
  */
 export function createWire(
   socket,
-  { key, isLeader, onOpen, onMessage, onClose, silenceMs = SILENCE_MS, proved = new Set() },
+  {
+    key,
+    isLeader,
+    onOpen,
+    onMessage,
+    onClose,
+    silenceMs = SILENCE_MS,
+    proved = new Set(),
+    maxBytes = MAX_BYTES,
+  },
 ) {
   const nonce = randomBytes(NONCE_BYTES);
   const [own, other] = isLeader ? ['leader', 'member'] : ['member', 'leader'];
@@ -135,7 +144,7 @@ export function createWire(
   function read({ other }) {
     const length = peek(LENGTH_BYTES)?.readUInt32BE(0);
     if (length === undefined) return false;
-    if (length > (isTrusted ? MAX_BYTES : MAX_FIRST_BYTES)) return close('it sent too long a message');
+    if (length > (isTrusted ? maxBytes : MAX_FIRST_BYTES)) return close('it sent too long a message');
     const frame = take(LENGTH_BYTES + MAC_BYTES + length);
     if (frame === null) return false;
     const mac = frame.subarray(LENGTH_BYTES, LENGTH_BYTES + MAC_BYTES);
@@ -183,6 +192,10 @@ export function createWire(
     allowSilence(ms = silenceMs) {
       maxSilenceMs = ms;
       if (isTrusted && !isClosed) expectMore();
+    },
+    /** The other side may send long texts from now on. */
+    allowLength() {
+      maxBytes = MAX_BYTES;
     },
     /** Closes the connection after all that was sent. */
     end() {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import {
+  countBuckets,
   createHistogram,
   decodeHistogram,
   encodeHistogram,
@@ -146,6 +148,39 @@ describe('a latency histogram', () => {
     assert.throws(() => recordMs(histogram, Number.NaN), RangeError);
     assert.equal(histogram.totalCount, 0);
   });
+});
+
+/** @param {number[]} numbers bytes @returns {string} a histogram with these counts */
+function textOf(numbers) {
+  const data = Buffer.alloc(40 + numbers.length);
+  data.writeInt32BE(numbers.length, 4);
+  data.writeInt32BE(3, 12);
+  data.writeBigInt64BE(1n, 16);
+  data.writeBigInt64BE(86_400_000_000n, 24);
+  data.set(numbers, 40);
+  const deflated = deflateSync(data);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(deflated.length, 4);
+  return Buffer.concat([head, deflated]).toString('base64');
+}
+
+describe('a text', () => {
+  /** @type {[string, number[], number | null][]} sentence, bytes of its numbers, buckets */
+  const TEXTS = [
+    ['may have a count', [2], 1],
+    ['may have an empty bucket before a count', [0, 4], 1],
+    ['may have a run of empty buckets before a count, and one after it', [5, 4, 5], 1],
+    ['may have a count of 31 bits', [0xfe, 0xff, 0xff, 0xff, 0x0f], 1],
+    ['has no higher count', [0x80, 0x80, 0x80, 0x80, 0x10], null],
+    ['has no number in more bytes than it needs', [0x82, 0x00], null],
+    ['has no zero in more bytes than it needs', [...Array(8).fill(0x80), 0, 2], null],
+    ['has no number of six bytes', [0x82, 0x80, 0x80, 0x80, 0x80, 0x01], null],
+    ['has no empty buckets one by one', [0, 0, 2], null],
+    ['has no run of empty buckets after another', [5, 5, 2], null],
+    ['has no unfinished number', [2, 0x82], null],
+  ];
+  for (const [sentence, numbers, buckets] of TEXTS)
+    test(sentence, () => assert.equal(countBuckets(textOf(numbers)), buckets));
 });
 
 describe('times without a delay', () => {

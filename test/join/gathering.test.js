@@ -177,6 +177,31 @@ test('pings are not answered while the part reads nothing', { timeout: 20_000 },
   leader.end();
 });
 
+test('of parts that are refused again and again, a hundred are shown, and nothing long is sent or kept', {
+  timeout: 20_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 5 });
+  const { leader, where, texts } = await startLeader(t, plan, 2);
+  const come = async (/** @type {any} */ hello, /** @type {object[]} */ ...plans) => {
+    const part = startFake(t, where, { of: 2, ...hello }, ({ type }, send) => {
+      if (type === 'welcome') send({ type: 'plans', plans });
+    });
+    await part.closed;
+    const [last] = part.messages.slice(-1);
+    return String(last?.why ?? last?.type);
+  };
+  const refusals = () => texts.filter((text) => text.startsWith('A part was refused: '));
+  for (const index of [{}, {}, [1], 'x'.repeat(1000), 1.5, -1, 2])
+    assert.equal(await come({ index }), 'there is no such part');
+  assert.equal(refusals().length, 1);
+  assert.match(await come({ index: 1 }, { ['x'.repeat(5e5)]: 1 }), /^the settings .{1,600}$/);
+  assert.equal(await come({ index: 1 }, { ['x'.repeat(2e6)]: 1 }), 'welcome');
+  for (let i = 0; i < 110; i++) await come({ index: 1, version: `0.0.${i}` });
+  assert.equal(refusals().length, 100);
+  leader.end();
+});
+
 test('refused parts leave room for others', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 5 });

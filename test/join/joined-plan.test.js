@@ -88,3 +88,18 @@ test('what differs is named by its option, requirements by their texts', async (
   ]))
     assert.equal(differencesOf([own], [await planOf(changes)]), expected);
 });
+
+test('what differs is named in short, however long the other part made it', () => {
+  const long = 'x'.repeat(1e6);
+  const own = /** @type {any} */ ({ load: { rate: 1 }, requirements: [] });
+  for (const [changes, expected] of /** @type {[object, RegExp][]} */ ([
+    [{ [long]: 1 }, /^x{60}\.\.\. \(null and 1\)$/],
+    [{ load: { rate: long } }, /^--rate \(1 and "x{59}\.\.\.\)$/],
+    [{ requirements: [long] }, /^--require \(none and x{60}\.\.\.\)$/],
+    [
+      { requirements: Array.from({ length: 1000 }, (_, i) => `p99<${i}ms`) },
+      /^--require \(none and p99<0ms, (p99<\dms, ){3}p99<4ms and 995 more\)$/,
+    ],
+  ]))
+    assert.match(String(differencesOf([own], [{ ...own, ...changes }])), expected);
+});

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { encodeHistogram, sumHistograms } from '../../src/common/histogram.js';
+import { planOfPart } from '../../src/join/joined-plan.js';
+import { run } from '../../src/run.js';
 import { planFor, startCounting, startFake, startLeader } from './support.js';
 
 /** @import { WireMessage } from '../../src/join/wire.js' */
@@ -93,6 +95,72 @@ test('a result is bounded as a file is: a short one with millions of buckets los
     measurement.reasons.map(({ text }) => text).join('\n'),
     /part 1 of 2 \(it sent something wrong \(.*too many histogram buckets/,
   );
+});
+
+test('a long result is checked without handlers of signals, and a longer one than the run can have is not', {
+  timeout: 60_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
+  const onSignal = () => {};
+  process.on('SIGTERM', onSignal);
+  t.after(() => process.off('SIGTERM', onSignal));
+  const removed = t.mock.method(process, 'removeAllListeners');
+  for (const [megabytes, isRemoved, why] of /** @type {const} */ ([
+    [1, false, /part 1 of 2 \(it sent something wrong \(The result of Part 1 of 2 has a key of more/],
+    [4, true, /part 1 of 2 \(it sent something wrong \(The result of Part 1 of 2 has a key of more/],
+    [40, false, /part 1 of 2 \(it sent something wrong \(a result too long for this run/],
+  ])) {
+    removed.mock.resetCalls();
+    const { leader, where } = await startLeader(t, plan, 2);
+    const result = { ['x'.repeat(megabytes * 1e6)]: 1 };
+    startIdle(t, plan, where, ({ type, task }, send) => {
+      if (type === 'start') send({ type: 'result', task, result });
+    });
+    await leader.complete(never);
+    const { measurement } = await leader.run(plan);
+    leader.end();
+    assert.match(measurement.reasons.map(({ text }) => text).join('\n'), why);
+    assert.equal(removed.mock.callCount() > 0, isRemoved, `${megabytes} MB`);
+    assert.ok(process.listeners('SIGTERM').includes(onSignal));
+  }
+});
+
+test('only the first answer of a part counts: its result, or why it failed', {
+  timeout: 30_000,
+}, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 40, rate: 40, seed: 1 });
+  const measured = await run(planOfPart(plan, { index: 1, of: 2 }));
+  const ofAll = ['valid', 40, false];
+  for (const [first, second, expected] of /** @type {const} */ ([
+    ['result', 'failed', ofAll],
+    ['result', 'stopped', ofAll],
+    ['result', 'other', ofAll],
+    ['failed', 'result', ['invalid', 'fewer', true]],
+  ])) {
+    const { leader, where, texts } = await startLeader(t, plan, 2);
+    startIdle(t, plan, where, ({ type, task, wallMs }, send) => {
+      if (type !== 'start') return;
+      const result = { ...measured, startedAt: new Date(wallMs).toISOString(), clockErrorMs: 0 };
+      const answers = {
+        result: { type: 'result', task, result },
+        other: { type: 'result', task, result: {} },
+        stopped: { type: 'stopped', task },
+        failed: { type: 'failed', task, error: { code: 'x', message: 'Boom.' } },
+      };
+      for (const one of [first, second]) send(answers[one]);
+    });
+    await leader.complete(never);
+    const { measurement, totals } = await leader.run(plan);
+    leader.end();
+    const { verdict, reasons } = measurement;
+    assert.deepEqual(
+      [verdict, totals.sent < 40 ? 'fewer' : totals.sent, texts.some((text) => text.includes('Boom'))],
+      expected,
+      `${first}, ${second}: ${reasons.map(({ text }) => text).join(' ')}`,
+    );
+  }
 });
 
 test('a wrong report or wrong figures of a second lose the part, before the live thread receives them', {

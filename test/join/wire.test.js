@@ -11,8 +11,8 @@ import { createWire, GREET_WITHIN_MS, keyOf, SILENCE_MS } from '../../src/join/w
 const KEY = keyOf('correct horse battery');
 const OTHER_KEY = keyOf('correct horse batterz');
 
-/** One end of a connection; what it writes goes to `sent`. @param {boolean} isLeader @param {Buffer} key */
-function createSide(isLeader, key = KEY) {
+/** One end of a connection; what it writes goes to `sent`. @param {boolean} isLeader @param {Buffer} [key] @param {{maxBytes?: number}} [changes] */
+function createSide(isLeader, key = KEY, changes = {}) {
   const socket = Object.assign(new EventEmitter(), {
     /** @type {Buffer[]} */
     sent: [],
@@ -40,6 +40,7 @@ function createSide(isLeader, key = KEY) {
       onOpen: () => side.opened++,
       onMessage: (message) => side.messages.push(message),
       onClose: (why) => side.closed.push(why),
+      ...changes,
     }),
     receive: (/** @type {Buffer} */ bytes) => socket.emit('data', bytes),
     /** What it has written since the last call. */
@@ -49,8 +50,8 @@ function createSide(isLeader, key = KEY) {
 }
 
 /** Two ends that know each other. */
-function createPair(leaderKey = KEY, memberKey = KEY) {
-  const [leader, member] = [createSide(true, leaderKey), createSide(false, memberKey)];
+function createPair(leaderKey = KEY, memberKey = KEY, ofLeader = {}) {
+  const [leader, member] = [createSide(true, leaderKey, ofLeader), createSide(false, memberKey)];
   leader.receive(member.written());
   member.receive(leader.written());
   return { leader, member };
@@ -148,6 +149,23 @@ describe('a wire', () => {
     ])) {
       const { leader, member } = createPair();
       if (first) leader.receive(frameOf(member, {}));
+      const head = Buffer.alloc(4);
+      head.writeUInt32BE(length);
+      leader.receive(head);
+      assert.equal(leader.closed.length, isClosed ? 1 : 0, String(length));
+    }
+  });
+
+  test('a lower limit holds from the first message on, until longer ones are allowed', () => {
+    for (const [isAllowed, length, isClosed] of /** @type {const} */ ([
+      [false, 1e5, false],
+      [false, 1e5 + 1, true],
+      [true, 400 * 2 ** 20, false],
+      [true, 400 * 2 ** 20 + 1, true],
+    ])) {
+      const { leader, member } = createPair(KEY, KEY, { maxBytes: 1e5 });
+      leader.receive(frameOf(member, {}));
+      if (isAllowed) leader.wire.allowLength();
       const head = Buffer.alloc(4);
       head.writeUInt32BE(length);
       leader.receive(head);

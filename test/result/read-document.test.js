@@ -169,6 +169,15 @@ const REFUSED = [
     /x\.json has too many histogram buckets: see more\.own\.18\./,
   ],
   [
+    'a hundred histograms that may have taken as long, and then cannot be read',
+    JSON.stringify({
+      ...bySecond({ measurement: SAID }),
+      more: { own: Array(100).fill('HISTFAAAAgarbage') },
+    }),
+    'bad_document',
+    /x\.json has too many histogram buckets: see more\.own\.1\d\./,
+  ],
+  [
     'a part that does not exist',
     JSON.stringify({ ...result, shard: { index: 7, of: 2 } }),
     'bad_result',

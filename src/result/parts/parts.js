@@ -36,7 +36,7 @@ const Stages = z
   )
   .min(1);
 
-/** Limits of error messages: differing settings, characters of a value, missing parts. */
+/** Limits of error messages: differing settings or requirements, characters of a name or a value, missing parts. */
 const [MAX_KEYS, MAX_CHARACTERS, MAX_MISSING] = [5, 60, 10];
 
 /**
@@ -88,16 +88,17 @@ const requiredBy = ({ requirements = [] }) => [requirements].flat().map((one) =>
  */
 export function describeDifferences(one, other, ignored) {
   const [a, b] = [flatten(one), flatten(other)];
+  const shown = (/** @type {unknown} */ text) => truncate(String(text), MAX_CHARACTERS);
   const only = (/** @type {string[]} */ own, /** @type {string[]} */ theirs) =>
-    own.filter((text) => !theirs.includes(text)).join(', ') || 'none';
+    listFirst(own.filter((text) => !theirs.includes(text)).map(shown), MAX_KEYS) || 'none';
   const [required, others] = [requiredBy(one), requiredBy(other)];
   const valuesOf = (/** @type {string} */ key) =>
     key === 'requirements'
       ? [only(required, others), only(others, required)]
-      : [a, b].map((all) => truncate(all.get(key) ?? 'null', MAX_CHARACTERS));
+      : [a, b].map((all) => shown(all.get(key) ?? 'null'));
   const differences = [...new Set([...a.keys(), ...b.keys()])]
     .filter((key) => !isAmong(key, ignored) && (a.get(key) ?? 'null') !== (b.get(key) ?? 'null'))
-    .map((key) => `${optionOf(key)} (${valuesOf(key).join(' and ')})`);
+    .map((key) => `${shown(optionOf(key))} (${valuesOf(key).join(' and ')})`);
   return differences.length === 0 ? null : listFirst(differences, MAX_KEYS);
 }
 
