@@ -38,6 +38,8 @@ const [CELL_BYTES, SECOND_BYTES] = [2 ** 20, 2 ** 13];
 /** Times as long as usual, at most. */
 const MAX_LONGER = 16;
 
+const NO_REASON = 'It gave no reason.';
+
 const PHASES = ['prepared', 'ready', 'connected'];
 const ANSWERS = ['result', 'stopped', 'failed'];
 /** Of a part in a task, that are shown: it may be someone else's program. */
@@ -110,7 +112,7 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     failed(state, { error }, name) {
       const { code, message, remedy, exitCode } = Object(error);
-      state.failed = new PkiLoadError(String(code), String(message).slice(0, 1000), {
+      state.failed = new PkiLoadError(String(code), String(message ?? NO_REASON).slice(0, 1000), {
         remedy: remedy && String(remedy).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one !== EXIT.ok && one === exitCode) ?? EXIT.usage,
       });

@@ -40,6 +40,14 @@ const MERGE_WITHIN_MS = 900_000;
 /** After the second Ctrl-C, for part 0 to end the run. */
 const CUT_OFF_MS = 5000;
 
+const NO_REASON = 'it gave no reason.';
+
+/** Of part 0 in a task, that are shown. */
+const MAX_EVENTS = 100;
+
+/** Times of part 0, by its own clocks: its year 5138. */
+const MAX_TIME_MS = 1e14;
+
 /** Exchanges just before the start, which make the clock exact. */
 const EXCHANGES = 8;
 
@@ -79,6 +87,7 @@ export async function runAsMember(options) {
   let deadline = performance.now() + options.timeoutMs;
   let admittedAtMs = 0;
   let hasHandedIn = false;
+  let events = 0;
   /** Of the last task that failed here. @type {number | null} */
   let failureCode = null;
   const { promise: ended, resolve: finish } = createDeferred();
@@ -94,6 +103,7 @@ export async function runAsMember(options) {
       hasBegun = true;
     },
     pong({ at, leader }) {
+      checkTimes(at, leader);
       clock.add(Number(at), Number(leader), now());
       onPong();
     },
@@ -107,18 +117,23 @@ export async function runAsMember(options) {
       if (known !== undefined) onClosing(known.preparing.then(({ close }) => close()));
     },
     connect: (message) => ofTask(message.task)?.connect.resolve(message),
-    start: (message) => ofTask(message.task)?.start.resolve(message),
+    start(message) {
+      checkTimes(message.at, message.wallMs);
+      ofTask(message.task)?.start.resolve(message);
+    },
     stop: ({ task }) => ofTask(task)?.over.abort(),
     cutOff: ({ task }) => ofTask(task)?.cut.abort(),
     abandon({ task }) {
       ofTask(task)?.over.abort();
       ofTask(task)?.cut.abort();
     },
-    event: ({ text }) => onEvent({ type: 'warning', text: String(text).slice(0, 1000) }),
+    event({ text }) {
+      if (++events <= MAX_EVENTS) onEvent({ type: 'warning', text: String(text).slice(0, 1000) });
+    },
     end: ({ why, exitCode }) =>
       finish({
         type: 'end',
-        why: why === null ? null : String(why).slice(0, 1000),
+        why: why === null ? null : String(why ?? NO_REASON).slice(0, 1000),
         exitCode: Object.values(EXIT).find((one) => one === exitCode) ?? EXIT.usage,
       }),
   };
@@ -131,6 +146,7 @@ export async function runAsMember(options) {
     if (current !== null && !current.isAnswered && !current.signal.aborted)
       fail('a task before the answer to the last one');
     hasBegun = true;
+    events = 0;
     current = createTask(message.task, [stop, gone.signal], cutOff);
     wire.allowSilence();
     running = attempt(current, action, message);
@@ -305,6 +321,12 @@ export async function runAsMember(options) {
 /** @param {string} problem @returns {never} */
 function fail(problem) {
   throw new RangeError(problem);
+}
+
+/** @param {...unknown} times of part 0 */
+function checkTimes(...times) {
+  const isTime = (/** @type {unknown} */ one) => Number.isFinite(one) && Math.abs(Number(one)) <= MAX_TIME_MS;
+  if (!times.every(isTime)) fail('a time that is none');
 }
 
 /** @param {number} task @param {AbortSignal[]} stops @param {AbortSignal} cutOff */

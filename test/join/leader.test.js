@@ -58,19 +58,19 @@ test('after the second Ctrl-C, it reports without a part that hands in nothing',
 test('a part that fails never ends the run with exit code 0', { timeout: 20_000 }, async (t) => {
   const { url } = await startCounting(t);
   const plan = await planFor(url, { requests: 4, rate: 100, seed: 1 });
-  for (const [given, expected] of [
-    [0, 1],
-    ['evil', 1],
-    [2, 2],
+  for (const [given, expected, message] of [
+    [0, 1, 'No.'],
+    ['evil', 1, undefined],
+    [2, 2, 'No.'],
   ]) {
     const { leader, where } = await startLeader(t, plan, 2);
     startFake(t, where, { index: 1, of: 2 }, ({ type, task }, send) => {
       if (type === 'welcome') send({ type: 'plans', plans: [plan] });
-      if (type === 'prepare')
-        send({ type: 'failed', task, error: { code: 'x', message: 'No.', exitCode: given } });
+      if (type === 'prepare') send({ type: 'failed', task, error: { code: 'x', message, exitCode: given } });
     });
     await leader.complete(never);
-    await assert.rejects(leader.run(plan), { message: /Part 1 of 2: No\./, exitCode: expected });
+    const said = { message: message ? /Part 1 of 2: No\./ : /: It gave no reason\./, exitCode: expected };
+    await assert.rejects(leader.run(plan), said);
     leader.end();
   }
 });

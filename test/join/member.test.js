@@ -238,6 +238,11 @@ test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000
   const evil = { toString: 0, valueOf: 0 };
   for (const [message, expected] of /** @type {[WireMessage, RegExp][]} */ ([
     [{ type: 'pong', at: evil }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'pong', at: 1, leader: null }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'start', at: 1, wallMs: 'x' }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'start', at: 1, wallMs: 8e15 }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'start', at: -1e300, wallMs: 1 }, /^Part 0 was lost: it sent something wrong/],
+    [{ type: 'end' }, /^Part 0 ended the run: it gave no reason\./],
     [{ type: 'end', why: evil }, /^Part 0 was lost: it sent something wrong/],
     [{ type: 'end', why: 'a reason', exitCode: 'evil' }, /^Part 0 ended the run: a reason/],
   ])) {
@@ -248,6 +253,19 @@ test('a part 0 that talks nonsense is left with a clear word', { timeout: 20_000
     assert.match(error.message, expected);
     assert.equal(error.exitCode, 1);
   }
+});
+
+test('of a part 0 that floods it with news, a hundred are shown', { timeout: 20_000 }, async (t) => {
+  const { url } = await startCounting(t);
+  const plan = await planFor(url, { requests: 4 });
+  const { where } = await startFakeLeader(t, ({ type }, send) => {
+    if (type !== 'plans') return;
+    for (let i = 0; i < 150; i++) send({ type: 'event', text: `news ${i}` });
+    send({ type: 'end', why: 'a reason', exitCode: 1 });
+  });
+  const member = startMember(t, plan, where, [1, 2]);
+  await member.outcome;
+  assert.equal(member.texts.filter((text) => text.startsWith('news ')).length, 100);
 });
 
 test('a part 0 that admits it and then fails, again and again, is given up in time', {
