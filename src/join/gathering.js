@@ -45,7 +45,8 @@ const [PLANS_BYTES, PLANS_TIMES] = [2 ** 20, 4];
 
 /**
  * @param {GatheringOptions} options
- * @param {{onMessage: (member: Member, message: WireMessage, bytes: number) => void, onLost: (member: Member) => void}} calls
+ * @param {{onMessage: (member: Member, message: WireMessage, bytes: number) => void, onLost: (member: Member) => void, maxBytes: () => number}} calls
+ *   `maxBytes`: of the next message of a part
  * @throws {PkiLoadError} if it cannot listen
  */
 export async function createGathering(
@@ -64,7 +65,7 @@ export async function createGathering(
   const refusals = new Map();
   /** Refusals that were shown. */
   let shown = 0;
-  const maxBytes = PLANS_BYTES + PLANS_TIMES * JSON.stringify(plans).length;
+  const plansBytes = PLANS_BYTES + PLANS_TIMES * JSON.stringify(plans).length;
   /** Since then no part may leave or come. */
   let hasBegun = false;
   let whenComplete = () => {};
@@ -88,7 +89,7 @@ export async function createGathering(
       isLeader: true,
       silenceMs,
       proved,
-      maxBytes,
+      maxBytes: () => (member === null ? plansBytes : calls.maxBytes()),
       onMessage(message, bytes) {
         if (message.type === 'ping') answer(message.at);
         else if (member !== null) calls.onMessage(member, message, bytes);
@@ -163,7 +164,6 @@ export async function createGathering(
     const member = { index, name, wire, lost: null };
     members.set(index, member);
     strangers.delete(wire);
-    wire.allowLength();
     wire.send({ type: 'admitted' });
     onEvent({ type: 'notice', text: `${capital(name)} is here.` });
     if (missing().length === 0) whenComplete();

@@ -35,7 +35,7 @@ const REPORTED_AHEAD = 5;
 
 /** Usual bytes of a result: of the rest and of each operation in each stage, and of each second. */
 const [CELL_BYTES, SECOND_BYTES] = [2 ** 20, 2 ** 13];
-/** Times as long as usual, at most. */
+/** A message is so many times as long as a usual result, at most. */
 const MAX_LONGER = 16;
 
 const NO_REASON = 'It gave no reason.';
@@ -57,12 +57,16 @@ export async function createLeader({ onOwnResult, ...options }) {
   let [task, preparation] = [0, 0];
   /** Stops the run in progress. @type {AbortController | null} */
   let over = null;
-  /** Of the run in progress: its cells, and time zero. */
-  let [cells, zeroMs] = [0, 0];
+  /** Of the run in progress or the last one: its cells, and time zero. */
+  let [cells, zeroMs] = [0, monotonicMs()];
+  const secondsSoFar = () => (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
+  /** A result has no more. */
+  const usualBytes = () => (1 + cells) * CELL_BYTES + secondsSoFar() * SECOND_BYTES;
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;
   const gathering = await createGathering(options, {
     onMessage,
+    maxBytes: () => MAX_LONGER * usualBytes(),
     onLost(member) {
       warnAll(`${capital(member.name)} was lost: ${member.lost}.`);
       if (stateOf(member).result === null) over?.abort();
@@ -76,8 +80,6 @@ export async function createLeader({ onOwnResult, ...options }) {
     onEvent({ type: 'warning', text });
     send({ type: 'event', text });
   }
-
-  const secondsSoFar = () => (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
 
   /** Of the task in progress. @type {Record<string, (state: State, message: WireMessage, name: string, bytes: number) => void>} */
   const HANDLERS = {
@@ -97,10 +99,8 @@ export async function createLeader({ onOwnResult, ...options }) {
     },
     result(state, { result }, name, bytes) {
       if (over === null) return;
-      const usual = (1 + cells) * CELL_BYTES + secondsSoFar() * SECOND_BYTES;
-      if (bytes > MAX_LONGER * usual) throw new RangeError('a result too long for this run');
       // The check of a made-up one may take minutes, which only a signal without a handler ends.
-      const restoreHandlers = bytes > usual ? removeSignalHandlers() : null;
+      const restoreHandlers = bytes > usualBytes() ? removeSignalHandlers() : null;
       try {
         state.result = /** @type {Result} */ (checkDocument(result, `The result of ${name}`, bytes));
       } finally {

@@ -45,8 +45,8 @@ function macOf(key, ...parts) {
 /**
  * @param {Socket} socket connected
  * @param {{key: Buffer, isLeader: boolean, onOpen?: () => void, onMessage: (message: WireMessage, bytes: number) => void,
- *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>, maxBytes?: number}} options `onOpen`: the other side has proved that it knows the secret;
- *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `maxBytes`: of a text, until `allowLength`; `onMessage`: gets each message and its length; if it throws, the connection closes;
+ *   onClose: (why: string) => void, silenceMs?: number, proved?: Set<string>, maxBytes?: () => number}} options `onOpen`: the other side has proved that it knows the secret;
+ *   `proved`: random numbers of earlier proofs, which a new proof must not repeat; `maxBytes`: of the next text; `onMessage`: gets each message and its length; if it throws, the connection closes;
  *   `onClose`: called once; `why` is a clause
  */
 export function createWire(
@@ -59,7 +59,7 @@ export function createWire(
     onClose,
     silenceMs = SILENCE_MS,
     proved = new Set(),
-    maxBytes = MAX_BYTES,
+    maxBytes = () => MAX_BYTES,
   },
 ) {
   const nonce = randomBytes(NONCE_BYTES);
@@ -144,7 +144,8 @@ export function createWire(
   function read({ other }) {
     const length = peek(LENGTH_BYTES)?.readUInt32BE(0);
     if (length === undefined) return false;
-    if (length > (isTrusted ? maxBytes : MAX_FIRST_BYTES)) return close('it sent too long a message');
+    if (length > (isTrusted ? Math.min(maxBytes(), MAX_BYTES) : MAX_FIRST_BYTES))
+      return close('it sent too long a message');
     const frame = take(LENGTH_BYTES + MAC_BYTES + length);
     if (frame === null) return false;
     const mac = frame.subarray(LENGTH_BYTES, LENGTH_BYTES + MAC_BYTES);
@@ -192,10 +193,6 @@ export function createWire(
     allowSilence(ms = silenceMs) {
       maxSilenceMs = ms;
       if (isTrusted && !isClosed) expectMore();
-    },
-    /** The other side may send long texts from now on. */
-    allowLength() {
-      maxBytes = MAX_BYTES;
     },
     /** Closes the connection after all that was sent. */
     end() {

@@ -97,7 +97,7 @@ test('a result is bounded as a file is: a short one with millions of buckets los
   );
 });
 
-test('a long result is checked without handlers of signals, and a longer one than the run can have is not', {
+test('a long result is checked without handlers of signals, and a longer one than the run can have is not read', {
   timeout: 60_000,
 }, async (t) => {
   const { url } = await startCounting(t);
@@ -109,7 +109,7 @@ test('a long result is checked without handlers of signals, and a longer one tha
   for (const [megabytes, isRemoved, why] of /** @type {const} */ ([
     [1, false, /part 1 of 2 \(it sent something wrong \(The result of Part 1 of 2 has a key of more/],
     [4, true, /part 1 of 2 \(it sent something wrong \(The result of Part 1 of 2 has a key of more/],
-    [40, false, /part 1 of 2 \(it sent something wrong \(a result too long for this run/],
+    [40, false, /part 1 of 2 \(it sent too long a message/],
   ])) {
     removed.mock.resetCalls();
     const { leader, where } = await startLeader(t, plan, 2);
