@@ -1,7 +1,8 @@
 /** `report` converts saved results to any format; `merge` adds up the parts of a plan. */
 import { EXIT } from '../common/errors.js';
 import { inGroup, readOptions } from '../common/options.js';
-import { nameGroups, runsIn } from './input-files.js';
+import { total } from '../common/sums.js';
+import { missingIn, nameGroups, runsIn } from './input-files.js';
 import { checkOutputs, outputOptionsFor, writeReports } from './output.js';
 import { endWith, exitCodeOf, writeWarning } from './process.js';
 
@@ -38,7 +39,7 @@ async function joinRuns(read) {
   refuseParts(runs);
   refuseSameRun([{ name, runs }]);
   const results = runs.map(({ result }) => result);
-  return createRunSet(name, results);
+  return createRunSet(name, results, results.length + total(missingIn(read)));
 }
 
 const mergeOptions = {

@@ -79,6 +79,18 @@ describe('report', { concurrency: 2 }, () => {
     assert.deepEqual([summary.used.length, summary.warnings], [4, []]);
   });
 
+  test('planned runs of a set that did not take place are missing also among other runs', async () => {
+    const [one, two, three] = [0, 1, 2].map((minute) => runOf(1 + minute / 100, minute));
+    const files = [
+      path('cut-1.json', JSON.stringify(createRunSet('cut', [one], 5))),
+      path('cut-2.json', JSON.stringify(createRunSet('cut', [two], 3))),
+      path('cut-3.json', JSON.stringify(three)),
+    ];
+    const { code, stdout, stderr } = await run(['report', ...files, '--format', 'junit']);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /3 of 9 runs completed/);
+  });
+
   test('results with different settings: a warning with the differences', async () => {
     const load = openLoad({ ratePerSecond: 50 });
     const files = [
