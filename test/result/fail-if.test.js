@@ -290,6 +290,51 @@ test('a time below the limit proves nothing if more requests failed than in the 
   assert.equal(judge('rate lower by 5%', rate, TWO, why).verdict, 'passed');
 });
 
+describe('more errors in some runs, too few to be shown,', () => {
+  const [SAME, FAST, LONG] = [
+    [100, 101, 102, 103],
+    [10, 11, 12, 150],
+    [10, 11, 12, 99],
+  ];
+  const SOME = [0.02, 0.02, 0.02, 0];
+  /** @type {[string, number[], number[], number[], (number | null)[], FailIfVerdict][]} errors and p99 of the base, and of the other */
+  const TABLE = [
+    ['decide if they may hide a slower time', [0, 0, 0, 0], SAME, SOME, FAST, 'not proven'],
+    ['do not if the others are not slower', [0, 0, 0, 0], SAME, SOME, LONG, 'passed'],
+    ['do not if they are in one run', [0, 0, 0, 0], SAME, [0.02, 0, 0, 0], [10, 102, 103, 104], 'passed'],
+    ['do not if there are none', [0, 0, 0, 0], SAME, [0, 0, 0, 0], FAST, 'passed'],
+    ['do not if the base has as many', [0.02, 0.02, 0.02, 0.02], SAME, SOME, FAST, 'passed'],
+    ['do not if they are few', [0, 0, 0, 0], SAME, [0.0009, 0.0009, 0.0009, 0], FAST, 'passed'],
+    ['count also in the base', [0, 0, 0.02, 0.02], SAME, SOME, FAST, 'passed'],
+    [
+      'decide also if a run has no times',
+      [0, 0, 0, 0],
+      SAME,
+      [1, 0.02, 0.02, 0],
+      [null, 11, 12, 150],
+      'not proven',
+    ],
+  ];
+  for (const [what, baseErrors, baseP99, errors, p99, verdict] of TABLE) {
+    test(what, () => {
+      /** @param {(number | null)[]} values */
+      const summary = (values) => ({ values, median: 0.5, mean: 0.5 });
+      const groups = [
+        { ...group('old'), metrics: { errors: summary(baseErrors), p99: summary(baseP99) } },
+        { ...group('new'), metrics: { errors: summary(errors), p99: summary(p99) } },
+      ];
+      const judged = judgeP99('p99 slower by 10%', [NONE], groups);
+      assert.equal(judged.verdict, verdict);
+      if (verdict === 'passed') return;
+      assert.match(
+        judged.reason,
+        /But 3 of 4 runs of new have more errors than old \(0 %\), and a failure may/,
+      );
+      assert.equal(judgeP99('p99 faster by 10%', [NONE], groups).verdict, 'passed');
+    });
+  }
+});
+
 test('few more failures than requests above a percentile leave it where it is', () => {
   const why = 'new has more errors than old';
   /** @param {string} key @param {number} mean @param {number[]} [unknown] */

@@ -4,17 +4,18 @@
  * from which it could not fire.
  */
 import { quote, usageError } from '../../common/errors.js';
-import { total } from '../../common/sums.js';
+import { median, total } from '../../common/sums.js';
 import { PERCENTILES } from '../latency.js';
 import { formatFigure } from '../runs/figures.js';
-import { METRICS } from '../runs/run-set.js';
+import { METRICS, withoutNulls } from '../runs/run-set.js';
+import { ALPHA, mannWhitney } from './run-statistics.js';
 
 /** @import { ErrorBias } from './compare.js' */
 /** @import { ComparedMetric, Difference, DifferenceVerdict, FailIfVerdict } from './comparison-schema.js' */
 
 /**
  * `why`: it is not a whole, valid run; `metrics`: by key
- * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {median: number | null, mean: number | null, unknown?: readonly number[]}>}} JudgedGroup
+ * @typedef {{name: string, runs: readonly {used: boolean, why: string | null}[], missing?: number, metrics: Record<string, {values?: readonly (number | null)[], median: number | null, mean: number | null, unknown?: readonly number[]}>}} JudgedGroup
  */
 /** @typedef {{groups: readonly JudgedGroup[], bias: Pick<ErrorBias, 'whyMore'>}} Context */
 /** @typedef {{verdict: FailIfVerdict, reason: string}} Judged */
@@ -154,13 +155,42 @@ const FEW = 0.1;
 /**
  * A longer time counts also with more errors; a limit that it does not reach may be reached without them.
  * @param {FailIf} rule @param {ComparedMetric} metric @param {JudgedGroup} before @param {JudgedGroup} after
- * @param {string | null} why it has more errors
+ * @param {string | null} why it is shown to have more errors
  */
-function mayBeLonger({ direction }, { key, unit }, before, after, why) {
-  if (unit !== 'ms' || direction < 0 || why === null) return [];
-  const above = 1 - (PERCENTILES.find(({ figure }) => figure === key)?.share ?? 1);
-  if (mostErrors(after) - Number(before.metrics.errors?.mean) < FEW * above) return [];
-  return [`But ${why}, and a failure may have ended before the response would have come.`];
+function mayBeLonger(rule, { key, unit }, before, after, why) {
+  if (unit !== 'ms' || rule.direction < 0) return [];
+  const few = FEW * (1 - (PERCENTILES.find(({ figure }) => figure === key)?.share ?? 1));
+  const areFew = mostErrors(after) - Number(before.metrics.errors?.mean) < few;
+  const more = (areFew ? null : why) ?? moreInRuns(rule, key, [before, after], few);
+  return more === null
+    ? []
+    : [`But ${more}, and a failure may have ended before the response would have come.`];
+}
+
+/**
+ * More errors may be too rare to be shown, and yet decide: if each run with more of them than the base had the longest time,
+ * the rule would fail. Those of the base count as well, so that chance alone decides nothing where both have the same errors.
+ * @param {FailIf} rule @param {string} key of a time @param {[JudgedGroup, JudgedGroup]} pair @param {number} few
+ */
+function moreInRuns({ min }, key, pair, few) {
+  const [ofBase, ofOther] = pair.map(({ metrics }) => metrics.errors?.values ?? []);
+  const usual = median(withoutNulls(ofBase));
+  const isMore = (/** @type {number | null} */ share) => share !== null && share > usual + few;
+  const count = ofOther.filter(isMore).length;
+  if (count === 0) return null;
+  const [base, other] = pair.map(({ metrics }) =>
+    withoutNulls(
+      (metrics[key]?.values ?? []).map((value, i) =>
+        isMore(metrics.errors?.values?.[i] ?? null) ? Number.POSITIVE_INFINITY : value,
+      ),
+    ),
+  );
+  const [from, to] = [median(base), median(other)];
+  const isReached = to > from && to >= from * (1 + ((min ?? 0) / 100) * (1 - ROUNDING));
+  // Not exact, because a file may have many rules.
+  if (!isReached || mannWhitney(base, other, 'asymptotic').pValue >= ALPHA) return null;
+  const [one, two] = pair.map(({ name }) => name);
+  return `${count} of ${ofOther.length} runs of ${two} have more errors than ${one} (${formatFigure('fraction', usual)})`;
 }
 
 /** @param {JudgedGroup} group @returns {number} mean share of its runs, with all that is unknown; NaN: not known */
