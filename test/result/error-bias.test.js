@@ -1,6 +1,7 @@
 /** Failing fast is not responding fast: comparisons of groups with different errors. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { finding } from '../../src/report/describe/differences.js';
 import { compareGroups } from '../../src/result/comparison/compare.js';
 import { TEN } from './runs.js';
 import { START, sampleResult, spread } from './sample.js';
@@ -20,10 +21,14 @@ import { metricOf, QUICK, two } from './support.js';
  */
 function runsWith({ failed, slow = 1, failMs = 0.3, unchecked = 0, tool }, minute) {
   return failed.map((count, i) => {
-    const factor = TEN[i] * slow;
+    const factor = TEN[i % TEN.length] * slow;
     const groups = [
       { outcome: 'good', service: spread(100 - count, factor, 10 * factor) },
-      { outcome: 'refused', success: false, service: spread(count, failMs, failMs * 1.1 * TEN[i]) },
+      {
+        outcome: 'refused',
+        success: false,
+        service: spread(count, failMs, failMs * 1.1 * TEN[i % TEN.length]),
+      },
     ];
     const startedAt = new Date(START + (minute + 2 * i) * 60_000).toISOString();
     const had = groups.filter(({ service }) => service.length > 0);
@@ -158,6 +163,17 @@ describe('with errors', () => {
       }));
     const [p99] = metricOf(compareGroups(two(some(6, 0), some(4, 1)), QUICK), 'p99').comparisons;
     assert.equal(p99.verdict, 'no difference shown');
+  });
+
+  test('errors in fewer than half of the runs are told as means, also by the finding', () => {
+    const comparison = compare({ failed: each(0, 12) }, { failed: [...each(0, 7), ...each(30, 5)] });
+    assert.deepEqual(comparison.warnings, [
+      'No time or rate of new is called better: new has more errors than old (12.5 % and 0 % on average).',
+    ]);
+    assert.equal(
+      finding(comparison, 1),
+      'new has 12.5 points more errors than old (errors 12.5 % instead of 0 % on average), at 95 % confidence.',
+    );
   });
 
   test('warns once for each group', () => {

@@ -1,7 +1,9 @@
 /** Differences of a comparison in words. */
 import { groupBy } from '../../common/sums.js';
+import { centersText } from '../../result/comparison/compare-samples.js';
 import { PERCENTILES } from '../../result/latency.js';
-import { differenceText, formatFigure, intervalText, sizeText } from '../../result/runs/figures.js';
+import { differenceText, intervalText, sizeText } from '../../result/runs/figures.js';
+import { withoutNulls } from '../../result/runs/run-set.js';
 import { formatPercent } from '../../result/wording.js';
 
 /** @import { ComparedMetric, Comparison, Difference } from '../../result/comparison/comparison-schema.js' */
@@ -69,11 +71,10 @@ export function finding({ groups, metrics, method }, other) {
   const ranked = FINDING_KEYS.flatMap((key) => metrics.filter((metric) => metric.key === key));
   const shown = ranked.find((metric) => isShown(metric, other));
   if (shown !== undefined) {
-    const [before, after] = [0, other].map((i) =>
-      formatFigure(shown.unit, groups[i].metrics[shown.key].median),
-    );
+    const [before, after] = [0, other].map((i) => withoutNulls(groups[i].metrics[shown.key].values));
+    const { from, to, onAverage } = centersText(shown.unit, [before, after]);
     const figures =
-      before === after ? `${shown.label} ${after} in both` : `${shown.label} ${after} instead of ${before}`;
+      from === to ? `${shown.label} ${to} in both` : `${shown.label} ${to} instead of ${from}${onAverage}`;
     const sure = `at ${formatPercent(method.confidence)} confidence${chance(ranked, shown, other, method.alpha)}`;
     return `${name} ${differsBy(shown, differenceTo(shown, other))} than ${base} (${figures}), ${sure}.`;
   }

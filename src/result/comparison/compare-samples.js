@@ -141,6 +141,13 @@ const meanOf = (/** @type {Values} */ values) => meanAndVariance(values).mean;
 /** What a difference is about: the medians or, if both are 0, the means. @param {Pair} pair each at least one value */
 const centerOf = (pair) => (pair.every((values) => median(values) === 0) ? meanOf : median);
 
+/** Medians or means, and which they are. @param {Unit} unit @param {Pair} pair each at least one value */
+export function centersText(unit, pair) {
+  const center = centerOf(pair);
+  const [from, to] = pair.map((values) => formatFigure(unit, center(values)));
+  return { from, to, onAverage: center === meanOf && from !== to ? ' on average' : '' };
+}
+
 /** @param {Pair} pair @returns {number} */
 function centerChange(pair) {
   if (pair.some(({ length }) => length === 0)) return 0;
@@ -161,9 +168,7 @@ function describe({ key, label, unit }, { verdict, differencePercent, interval, 
     const counts = `${label}: not enough runs, ${base.length} and ${other.length}`;
     return sentence(counts, `${runsNeeded()} of each are enough to show a difference`);
   }
-  const center = centerOf([base, other]);
-  const [from, to] = [base, other].map((values) => formatFigure(unit, center(values)));
-  const onAverage = center === meanOf && from !== to ? ' on average' : '';
+  const { from, to, onAverage } = centersText(unit, [base, other]);
   const range = interval === null ? '' : `95 % interval ${intervalText(unit, interval)}, `;
   const p = pText(pValue);
   const evidence = `${range}p ${p.startsWith('<') ? p.replace('<', '< ') : `= ${p}`}`;

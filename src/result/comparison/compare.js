@@ -3,11 +3,10 @@ import { groupBy, maxOf, median, minOf } from '../../common/sums.js';
 import { formatCount } from '../../common/units.js';
 import { TOOL_VERSION } from '../../common/version.js';
 import { checkEqual, tryOrNull } from '../check/check-latency.js';
-import { formatFigure } from '../runs/figures.js';
 import { orderNotes, runWarnings } from '../runs/run-differences.js';
 import { headOf, METRICS, PARTS, summarize, summarizeMetrics, withoutNulls } from '../runs/run-set.js';
 import { admit } from './admit.js';
-import { compareSamples, isShownBetter, notComparable } from './compare-samples.js';
+import { centersText, compareSamples, isShownBetter, notComparable } from './compare-samples.js';
 import { SubjectLoad } from './comparison-schema.js';
 import { judgeFailIf, parseFailIf } from './fail-if.js';
 import { ALPHA, CONFIDENCE, chooseMethod, RESAMPLES, runsNeeded, smallestPValue } from './run-statistics.js';
@@ -330,7 +329,7 @@ export function createErrorBias(given) {
 /** @param {Group} one @param {Group} other @returns {string | null} why `one` has more errors */
 function moreErrors(one, other) {
   if (isShownBetter(ERRORS, other.shares, one.shares))
-    return `${one.name} has more errors than ${other.name} (${mediansOf([one.shares, other.shares])})`;
+    return `${one.name} has more errors than ${other.name} (${centersOf(one.shares, other.shares)})`;
   if (one.failedRuns === 0) return null;
   const isAll = one.failedRuns === one.shares.length;
   return `all requests of ${isAll ? '' : `${one.failedRuns} of ${one.shares.length} runs of `}${one.name} failed`;
@@ -342,11 +341,14 @@ function moreUnknown(one, other) {
   if (!isShownBetter(ERRORS, others, own) || median(own) - median(others) < MANY_UNKNOWN) return null;
   const atMost = one.shares.map((share, i) => share + own[i]);
   if (!isShownBetter(ERRORS, other.shares, atMost)) return null;
-  return `${one.name} may have more errors than ${other.name} (${mediansOf([own, others])} of their requests are unchecked or were not sent)`;
+  return `${one.name} may have more errors than ${other.name} (${centersOf(own, others)} of their requests are unchecked or were not sent)`;
 }
 
-/** @param {(readonly number[])[]} shares of two groups */
-const mediansOf = (shares) => shares.map((values) => formatFigure('fraction', median(values))).join(' and ');
+/** @param {readonly number[]} one @param {readonly number[]} other shares of two groups */
+function centersOf(one, other) {
+  const { from, to, onAverage } = centersText('fraction', [one, other]);
+  return `${from} and ${to}${onAverage}`;
+}
 
 /** @param {Group} one @param {Group} other @returns {boolean} however many errors are the tool's, or unchecked */
 function hasMoreErrors(one, other) {
