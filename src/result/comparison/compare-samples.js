@@ -70,14 +70,15 @@ export function differenceOf(unit, base, other) {
 /** @param {MetricHead} metric @param {Pair} pair @param {Options} options @returns {Found} */
 function find(metric, pair, { parts, ...options }) {
   const { unit } = metric;
-  const { pValue, isPossible } = test(pair);
+  const measured = test(pair);
+  const { pValue, isPossible } = measured;
   const none = { differencePercent: null, interval: null, pValue };
   if (pair.some(({ length }) => length === 0)) return { ...none, verdict: 'not enough runs' };
   const pairs = possiblePairs(metric, pair, parts);
   const possible = pairs.map((one) => {
     const [base, other] = one.map(centerOf(one));
     return {
-      verdict: verdictFor(unit, test(one).direction),
+      verdict: verdictFor(unit, (one === pair ? measured : test(one)).direction),
       differencePercent: differenceOf(unit, base, other),
     };
   });
