@@ -42,7 +42,8 @@ const BASE = COMPARISONS['compare-slower'];
 function foundWith([before, after], change, key) {
   const groups = BASE.groups.map((group, i) => {
     const median = i === 0 ? before : after;
-    return { ...group, metrics: { ...group.metrics, [key]: { ...group.metrics[key], median } } };
+    const values = group.runs.map(() => median);
+    return { ...group, metrics: { ...group.metrics, [key]: { ...group.metrics[key], values, median } } };
   });
   const metrics = BASE.metrics
     .filter((metric) => metric.key === key)
