@@ -54,6 +54,7 @@ export async function startRaw(behave, port = 0, tls) {
     port: address.port,
     origin: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${address.port}`,
     async stop() {
+      if (!server.listening) return;
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');
