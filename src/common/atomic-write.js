@@ -101,7 +101,8 @@ export function resolveLinks(path) {
     if (isPlanted(stats)) throw Object.assign(new Error(), { code: PLANTED });
     if (++links > MAX_LINKS) throw Object.assign(new Error(), { code: 'ELOOP' });
     const target = fs.readlinkSync(next);
-    if (isMisnamed(next, resolve(place, target))) throw Object.assign(new Error(), { code: MISNAMED });
+    if (isMisnamed(next, target.startsWith('/') ? target : `${place}/${target}`))
+      throw Object.assign(new Error(), { code: MISNAMED });
     if (target.startsWith('/')) place = '/';
     left.push(...target.split('/').reverse());
   }
@@ -123,8 +124,8 @@ function isMisnamed(link, target) {
 export const isPlanted = (link) => ![0, process.geteuid?.()].includes(link.uid);
 
 /**
- * Another user created it in a shared directory, and could read what is written into it, or into a new file with its owner and mode.
- * The directory's owner is excepted: that user can replace any file there.
+ * Another user created it in a directory to which others may write. What is written into it, or into a new file with its owner and
+ * mode, that user could read. The directory's owner may: that user can replace any file there.
  * @param {fs.Stats | undefined} stats of a file, pipe or device @param {string} place without links
  */
 function isForeign(stats, place) {
@@ -260,6 +261,7 @@ const REMEDIES = {
   ENXIO: START_READER,
   EPIPE: START_READER,
   [LINKED]: 'Remove it, or use another file.',
+  [MISNAMED]: 'Use the path of the file itself.',
   [PLANTED]: 'Remove the link, or use a directory of your own.',
   [FOREIGN]: 'Remove it, or use a directory of your own.',
 };

@@ -220,7 +220,7 @@ export function createSlots({
   /** @param {Slot} slot @returns {number} ms, upper bound: how late the tool was, for a request without a response, or with one of unknown size */
   const failedLate = (slot) => Math.max(slowedMs(slot), lateUntilNow(slot));
 
-  /** @param {Slot} slot @returns {number} ms by which its timeout is longer: while a response arrives, only if the tool stood still */
+  /** @param {Slot} slot @returns {number} ms by which its timeout is longer: also until it is on the wire; while a response arrives, only if the tool stood still */
   function prolongedMs(slot) {
     // On an open connection, it waited only until the tool had read what had arrived.
     const { connectedFirst, sent, handed } = slot;
@@ -298,7 +298,7 @@ export function createSlots({
       const longerMs = prolongedMs(slot);
       if (!isOverdue(slot, now - Math.min(mostMs, longerMs))) continue;
       const failure = longerMs > mostMs ? 'tool_late' : 'timeout';
-      giveUp(slot, now, Math.max(now - slot.handed - timeoutMs, slowedMs(slot)), failure);
+      giveUp(slot, now, Math.max(now - startOf(slot) - timeoutMs, slowedMs(slot)), failure);
     }
   }
 

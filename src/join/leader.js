@@ -35,7 +35,7 @@ const REPORTED_AHEAD = 5;
 
 /** Usual bytes of a result: of the rest and of each operation in each stage, and of each second. */
 const [CELL_BYTES, SECOND_BYTES] = [2 ** 20, 2 ** 13];
-/** A message is so many times as long as a usual result, at most. */
+/** No message is longer than so many usual results. */
 const MAX_LONGER = 16;
 
 const NO_REASON = 'It gave no reason.';
@@ -60,7 +60,7 @@ export async function createLeader({ onOwnResult, ...options }) {
   /** Of the run in progress or the last one: its cells, and time zero. */
   let [cells, zeroMs] = [0, monotonicMs()];
   const secondsSoFar = () => (monotonicMs() - zeroMs) / 1000 + REPORTED_AHEAD;
-  /** A result has no more. */
+  /** Of a result. */
   const usualBytes = () => (1 + cells) * CELL_BYTES + secondsSoFar() * SECOND_BYTES;
   const roll = createRoll(() => gathering.members());
   const { each, stateOf, until, reached, assertAllWell } = roll;

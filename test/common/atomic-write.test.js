@@ -249,6 +249,16 @@ test('a link that takes the place of a file at the last moment gives it no mode'
   assert.throws(() => writeAtomically(file, 'new'), { code: 'REPLACED' });
 });
 
+test('a link whose text leads back from another link is followed as by the kernel', (t) => {
+  const path = scratch(t);
+  mkdirSync(path('far/inner'), { recursive: true });
+  symlinkSync('far/inner', path('current'));
+  symlinkSync('current/../r.json', path('out.json'));
+  writeAtomically(path('far/r.json'), 'old');
+  writeAtomically(path('out.json'), 'new');
+  assert.equal(readFileSync(path('far/r.json'), 'utf8'), 'new');
+});
+
 test('a link of the kernel that leads elsewhere than its text is not followed', {
   skip: process.platform !== 'linux',
 }, (t) => {

@@ -287,28 +287,25 @@ describe('a slot', () => {
     }
   });
 
-  test('the timeout begins when the request is on the wire, not while the tool still reads what has arrived', () => {
-    const { time, slots, exchanges, done } = setUp({ timeoutMs: 100 });
-    slots.fire(0, 0);
-    time.block(90);
-    exchanges[0].onSent();
-    time.block(90);
-    slots.expire();
-    assert.equal(done.length, 0);
-    time.block(20);
-    slots.expire();
-    assert.equal(done[0]?.failure, 'timeout');
-  });
-
-  test('a request that the tool has not written within twice the timeout is late by the tool', () => {
-    const { time, slots, done } = setUp({ timeoutMs: 100 });
-    slots.fire(0, 0);
-    time.block(150);
-    slots.expire();
-    assert.equal(done.length, 0);
-    time.block(60);
-    slots.expire();
-    assert.equal(done[0]?.failure, 'tool_late');
+  test('on an open connection the timeout begins when the request is on the wire; what the tool does not write in time is late by the tool', () => {
+    for (const [sentMs, failure, lateMs] of /** @type {const} */ ([
+      [90, 'timeout', 15],
+      [null, 'tool_late', 105],
+    ])) {
+      const late = /** @type {number[]} */ ([]);
+      const onSample = (/** @type {Sample} */ { readLateMs }) => late.push(readLateMs);
+      const { time, slots, exchanges, done } = setUp({ timeoutMs: 100, onSample });
+      slots.fire(0, 0);
+      time.block(90);
+      if (sentMs !== null) exchanges[0].onSent();
+      time.block(60);
+      slots.expire();
+      assert.equal(done.length, 0);
+      time.block(55);
+      slots.expire();
+      assert.equal(done[0]?.failure, failure);
+      assert.deepEqual(late, [lateMs]);
+    }
   });
 
   test('a response of which a part has come has more time if the tool stood still, and only then', () => {

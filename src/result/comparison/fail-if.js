@@ -187,8 +187,7 @@ function moreInRuns({ min }, key, pair, few) {
   );
   const [from, to] = [median(base), median(other)];
   const isReached = to > from && to >= from * (1 + ((min ?? 0) / 100) * (1 - ROUNDING));
-  // Not exact, because a file may have many rules.
-  if (!isReached || mannWhitney(base, other, 'asymptotic').pValue >= ALPHA) return null;
+  if (!isReached || mannWhitney(base, other).pValue >= ALPHA) return null;
   const [one, two] = pair.map(({ name }) => name);
   return `${count} of ${ofOther.length} runs of ${two} have more errors than ${one} (${formatFigure('fraction', usual)})`;
 }

@@ -1,7 +1,7 @@
 /**
  * The statistics of a comparison. One run is one sample: requests of a run are not independent of each other.
  *
- * Mann-Whitney U test, two-sided, exact with ties; for very many runs the normal approximation with correction
+ * Mann-Whitney U test, two-sided, exact with ties; for more than about 30 runs of each, the normal approximation with correction
  * for ties and continuity (like scipy.stats.mannwhitneyu, method='asymptotic').
  *
  * The interval is the middle 95 % of the differences of the medians (if both are 0: the means) of resampled runs (percentile
